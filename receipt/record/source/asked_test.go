@@ -89,8 +89,8 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-// TestAgentsSum verifies that an agent which used more tokens than the calls of models in the log
-// makes the sums lower bounds.
+// TestAgentsSum verifies that sums are lower bounds if an agent used more tokens than the model
+// calls in the log.
 func TestAgentsSum(t *testing.T) {
 	const tokens = `,{"key":"gen_ai.usage.input_tokens","value":{"intValue":9}}`
 	agent := spanOf{ids: `"spanId":"00000000000000b1",`, start: `"1777111200000000000"`, end: `"1777111201000000000"`, operation: "invoke_agent", more: tokens}

@@ -9,8 +9,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source"
 )
 
-// TestBareRollouts verifies that rollouts of early versions, as lines without envelopes or as one
-// object, state the actions, and of the times only the beginning.
+// TestBareRollouts verifies that rollouts of early versions state the actions but, of the times,
+// only the beginning. Such a rollout consists of lines without envelopes, or of a single object.
 func TestBareRollouts(t *testing.T) {
 	lines, whole := readFile(t, "testdata/bare.jsonl"), readFile(t, "testdata/whole.json")
 	squeezed := string(mustParse(t, whole).AppendCanonical(nil))
@@ -54,7 +54,8 @@ func TestBareRollouts(t *testing.T) {
 	}
 }
 
-// TestNotBare verifies that an item alone, and objects with other members, are not recognized.
+// TestNotBare verifies that a single item, and objects with other members, are not recognized as
+// rollouts.
 func TestNotBare(t *testing.T) {
 	for _, text := range []string{
 		`{"type":"message","role":"user","content":[]}`, `{"id":"x","timestamp":"2025-08-10T12:50:53Z"}`, `{"id":"x","timestamp":"soon","instructions":null}`,

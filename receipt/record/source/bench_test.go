@@ -12,7 +12,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source"
 )
 
-// longSession returns a transcript of many calls, each with a long result, as in real logs.
+// longSession returns a transcript with many calls, each of which has a long result, as in real
+// logs.
 func longSession(calls int) []byte {
 	var b bytes.Buffer
 	result := strings.Repeat(`the \"quick\" brown fox\tjumps over the lazy dog\n`, 80)
@@ -24,7 +25,7 @@ func longSession(calls int) []byte {
 	return b.Bytes()
 }
 
-// BenchmarkRead measures the bytes of a log of each kind that are read per second.
+// BenchmarkRead measures, for each kind of log, how many bytes are read per second.
 func BenchmarkRead(b *testing.B) {
 	result := strings.Repeat(`the \"quick\" brown fox\tjumps over the lazy dog\n`, 80)
 	repeat := func(n int, each func(i int) string) (all []string) {
@@ -69,13 +70,13 @@ func BenchmarkRead(b *testing.B) {
 	}
 }
 
-// A large log is head, body for each call, and tail.
+// A large log consists of head, one body for each call, and tail.
 type large struct {
 	head, tail string
 	body       func(i int) string
 }
 
-// reader returns the log with a number of calls, without keeping it in memory.
+// reader returns a reader for the log with the given number of calls, which is not kept in memory.
 func (l large) reader(calls int) io.Reader {
 	i, rest := 0, []byte(l.head)
 	return readerFunc(func(b []byte) (int, error) {
@@ -100,8 +101,8 @@ type readerFunc func([]byte) (int, error)
 
 func (f readerFunc) Read(b []byte) (int, error) { return f(b) }
 
-// TestLargeLogs verifies that every call of a log of 8 MB, or 100 MB at full size, is recorded,
-// and that no list is incomplete. Logs of three kinds are one value.
+// TestLargeLogs verifies that every call in a log of 8 MB, or 100 MB at full size, is recorded, and
+// that no list is incomplete. Logs of three kinds consist of a single JSON value.
 func TestLargeLogs(t *testing.T) {
 	if testing.Short() {
 		t.Skip("reads large logs")
@@ -147,8 +148,8 @@ func TestLargeLogs(t *testing.T) {
 	}
 }
 
-// TestMemory verifies that the memory for a long log is proportional to its statements, not to
-// its bytes.
+// TestMemory verifies that the memory use for a long log is proportional to the number of its
+// statements instead of the number of its bytes.
 func TestMemory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("reads a long log")

@@ -19,20 +19,20 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// workspaceName is the end of a workspace's name that distinguishes it from others.
+// workspaceName matches the suffix that distinguishes workspaces with the same name.
 var workspaceName = regexp.MustCompile(`\.[0-9a-f]{8}$`)
 
-// A counter reads a log with another parser than the sources do, and without their rules: every
-// text in it, every time, and the sum of all numbers whose names have to do with tokens or costs.
-// No draft may claim more.
+// A counter reads a log with a different parser than the sources and without their rules. It
+// collects all texts and all times, and adds all numbers, which is an upper bound for tokens and
+// costs. No draft may claim more than the counter finds.
 type counter struct {
 	texts   map[string]bool
-	joined  strings.Builder // all texts, in lowercase
-	digests map[string]bool // of all texts, and of all texts that patches produce from others
-	times   map[int64]bool  // Unix milliseconds, as in receipts
+	joined  strings.Builder // all texts, converted to lowercase
+	digests map[string]bool // digests of all texts, and of all texts that result from applying patches
+	times   map[int64]bool  // times in Unix milliseconds, as in receipts
 	tokens  float64
 	costs   float64
-	objects int // each may be a message, a call, or a result
+	objects int // number of objects, each of which may be a message, a call, or a result
 }
 
 func count(log []byte) *counter {
@@ -41,7 +41,7 @@ func count(log []byte) *counter {
 		c.value(line)
 	}
 
-	// Objects are also read alone, wherever they begin.
+	// Objects are also read separately, wherever they start.
 	for n, rest := 0, log; n < 300; n++ {
 		at := bytes.IndexByte(rest, '{')
 		if at < 0 {
@@ -83,7 +83,7 @@ func (c *counter) add(name string, v any) {
 	case string:
 		c.text(v)
 		c.number(name, v)
-		if len(v) > 1 && (v[0] == '{' || v[0] == '[') { // arguments are JSON in a string
+		if len(v) > 1 && (v[0] == '{' || v[0] == '[') { // arguments may be JSON inside a string
 			c.value([]byte(v))
 		}
 	case json.Number:
@@ -96,7 +96,7 @@ func (c *counter) number(name, text string) {
 	if err != nil || f < 0 || math.IsInf(f, 0) || math.IsNaN(f) {
 		return
 	}
-	c.tokens += f // regardless of the name, because the sum of all is not less
+	c.tokens += f // names do not matter, because the sum of all numbers is an upper bound
 	c.costs += f
 	if strings.Contains(strings.ToLower(name), "time") && f < math.MaxInt64 {
 		c.times[int64(f)/1e6] = true
@@ -128,8 +128,8 @@ func (c *counter) digest(s string) {
 	c.digests["sha256:"+hex.EncodeToString(sum[:])] = true
 }
 
-// patched records the content of a file after an object, by applying its patch. No source
-// applies patches, because they replay edits.
+// patched applies the patch in an object and records the resulting content of the file. The sources
+// do not apply patches, because they replay edits instead.
 func (c *counter) patched(o map[string]any) {
 	original, ok := o["originalFile"].(string)
 	if !ok {
@@ -172,7 +172,7 @@ func apply(text string, hunks []any, tabs bool) (string, bool) {
 				to = append(to, strings.Repeat("\t", (len(line)-1-len(rest))/2)+rest)
 			case line[0] == '+':
 				to = append(to, line[1:])
-			case line[0] == '\\': // the line before it has no end, and that of the other text may have one
+			case line[0] == '\\': // the preceding line has no line feed, but that of the other text may have one
 				end = before == '-'
 			case at >= len(from):
 				return "", false
@@ -192,7 +192,7 @@ func apply(text string, hunks []any, tabs bool) (string, bool) {
 	return patched, true
 }
 
-// added records the files that a text adds as a patch of Codex does.
+// added records the files that a patch in the format of Codex adds.
 func (c *counter) added(s string) {
 	for i := strings.Index(s, "*** Add File: "); i >= 0; {
 		var b strings.Builder
@@ -217,14 +217,15 @@ func (c *counter) has(part string) bool {
 	return strings.Contains(c.joined.String(), strings.ToLower(part))
 }
 
-// endings lists the words without which no line states how a task ended.
+// endings lists, for each final state, the words of which at least one must occur in a log that
+// states it.
 var endings = map[string][]string{
 	"SUCCEEDED": {"end_turn", "turn_duration", "stop_hook_summary", "success", "task_complete", "turn_complete", "turn.completed", "status_code_ok", "code", "ok", "assistant.turn_end", "stop"},
 	"FAILED":    {"result", "turn.failed", "code", "error"},
 	"CANCELED":  {"[request interrupted by user", "turn_aborted", "abort"},
 }
 
-// claimsNothing compares a draft with the findings of a counter in its log.
+// claimsNothing fails if a draft claims more than a counter found in the log.
 func claimsNothing(t *testing.T, log []byte, d *receipt.Draft) {
 	t.Helper()
 	c, r := count(log), read(t, d)
@@ -277,8 +278,8 @@ func claimsNothing(t *testing.T, log []byte, d *receipt.Draft) {
 	}
 }
 
-// saysSpan reports whether the ID of a span, which is the ID of its call, is in the log. It is in
-// hexadecimal digits in a receipt, whatever its form in the log.
+// saysSpan reports whether the log contains the ID of a span, which is also the ID of the call. In
+// a receipt, the ID consists of hexadecimal digits, regardless of its form in the log.
 func (c *counter) saysSpan(id string) bool {
 	id, ok := strings.CutPrefix(id, "span:")
 	if !ok {

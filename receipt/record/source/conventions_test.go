@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// agentSpan is a span of an agent. childSpan returns another span with a name and attributes,
-// each NAME=VALUE. A value in braces is an AnyValue.
+// agentSpan is a span of an agent. childSpan returns another span with the given name and with
+// attributes of the form NAME=VALUE. A value in braces is used as an AnyValue.
 const agentSpan = `{"traceId":"0af7651916cd43dd8448eb211c80319c","spanId":"0000000000000001","name":"invoke_agent a","startTimeUnixNano":"1777111200000000000","endTimeUnixNano":"1777111209000000000","attributes":[{"key":"gen_ai.operation.name","value":{"stringValue":"invoke_agent"}}],"status":{"code":1}}`
 
 func childSpan(name string, pairs ...string) string {
@@ -22,8 +22,8 @@ func childSpan(name string, pairs ...string) string {
 	return strings.NewReplacer("invoke_agent a", name, "0001", "0002", `"attributes":[{"key":"gen_ai.operation.name","value":{"stringValue":"invoke_agent"}}]`, `"parentSpanId":"0000000000000001","attributes":[`+strings.Join(all, ",")+`]`).Replace(agentSpan)
 }
 
-// TestSpansOfConventions verifies that a span of a convention of agents is read as a call, or
-// leaves open which calls were made. Spans of requests and databases do neither.
+// TestSpansOfConventions verifies that a span that follows a known agent convention is recorded as
+// a call, or leaves the list of calls open. Spans of requests and databases do neither.
 func TestSpansOfConventions(t *testing.T) {
 	const none, unread = "", "?"
 	for name, test := range map[string]struct{ span, tool string }{
@@ -65,8 +65,8 @@ func TestSpansOfConventions(t *testing.T) {
 	}
 }
 
-// TestContainers verifies that a container without its list, and a list with an unknown name,
-// leave open which calls were made.
+// TestContainers verifies that a container without its list, and a list with an unknown name, leave
+// the list of calls open.
 func TestContainers(t *testing.T) {
 	const event = `{"timeUnixNano":"1777111200000000000","attributes":[{"key":"event.name","value":{"stringValue":"NAME"}}]}`
 	spans, logs := `{"scopeSpans":[{"spans":[`+agentSpan+`]}]}`, `{"resourceLogs":[{"scopeLogs":[{"logRecords":[`+event+`]}]}]}`
@@ -98,8 +98,8 @@ func TestContainers(t *testing.T) {
 	}
 }
 
-// TestNestedAgents verifies that an agent that another one called leaves open to whom work was
-// given.
+// TestNestedAgents verifies that an agent that was called by another agent leaves the list of
+// handoffs open.
 func TestNestedAgents(t *testing.T) {
 	for span, open := range map[string]bool{
 		childSpan("invoke_agent b", "gen_ai.operation.name=invoke_agent"): true,

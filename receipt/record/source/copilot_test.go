@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// events returns a session of Copilot CLI: each event is TYPE and its data.
+// events returns a session of Copilot CLI. Each event consists of its TYPE and its data.
 func events(events ...string) string {
 	var b strings.Builder
 	for i, e := range append([]string{`session.start {"sessionId":"s"}`}, events...) {
@@ -17,7 +17,7 @@ func events(events ...string) string {
 	return b.String()
 }
 
-// TestCopilot verifies what the log of testdata states.
+// TestCopilot verifies the statements of the log in testdata.
 func TestCopilot(t *testing.T) {
 	r := recorded(t, readFile(t, "testdata/copilot.jsonl"))
 	var calls, writes, approvals []string
@@ -56,7 +56,7 @@ func TestCopilot(t *testing.T) {
 	}
 }
 
-// TestCopilotRules verifies what events of Copilot CLI state, and what they do not.
+// TestCopilotRules verifies which values events of Copilot CLI state, and which they do not state.
 func TestCopilotRules(t *testing.T) {
 	const (
 		start    = `tool.execution_start {"toolCallId":"c1","toolName":"bash","arguments":{"command":"make"}}`

@@ -17,7 +17,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source"
 )
 
-// A counted log is a log with the facts that a program in another language found in it.
+// A counted log is a log together with the facts that a program in another language found in it.
 type counted struct {
 	Kind, Log string
 	Facts     struct {
@@ -25,7 +25,7 @@ type counted struct {
 		Calls         map[string]string
 		Input, Output *int64
 		Cost          *float64
-		Writes        [][4]string // name, operation, and content before and after
+		Writes        [][4]string // name, operation, and the content before and after the write
 		End           *string
 		Hosts         []string
 		Approvals     []string
@@ -34,8 +34,8 @@ type counted struct {
 
 var generated = flag.Int("generated", 0, "logs of each kind that TestCount generates (default: 100, or 1,000 at full size)")
 
-// TestCount compares drafts with the counts of another program in all public logs of the kinds
-// that it knows, and in generated logs.
+// TestCount compares drafts with the counts of another program. It uses generated logs and all
+// public logs of the kinds that the program supports.
 func TestCount(t *testing.T) {
 	if _, err := exec.LookPath("python3"); err != nil {
 		t.Skip("no python3")
@@ -106,7 +106,7 @@ func (c *counted) compare(t *testing.T) {
 		approvals = append(approvals, a.Decision)
 	}
 	writes := r.states()
-	for i, w := range writes { // the name of a file outside the workspace is withheld
+	for i, w := range writes { // the draft withholds the name of a file outside the workspace
 		if strings.HasPrefix(w[0], "(outside ") && i < len(f.Writes) {
 			f.Writes[i][0] = w[0]
 		}
@@ -125,7 +125,7 @@ func (c *counted) compare(t *testing.T) {
 
 func empty(text string) bool { return text == "null" || text == "[]" || text == "{}" }
 
-// states returns the writes in the form of the counts.
+// states returns the writes in the format that the other program uses.
 func (r told) states() (all [][4]string) {
 	for i, w := range r.SideEffects.FSWrites {
 		before := stateOf(w.BeforeSHA256)

@@ -15,12 +15,13 @@ import (
 	"github.com/receiptkit/receiptkit/fixtures/testsize"
 )
 
-// TestDamage damages public logs in one place at a time: a member is missing, null, an unknown
-// text, a number in a text, a value in a list, a part of an object, or the value of the same
-// member of another record. A list or count that is then smaller must be unreported or a lower
-// bound. In its modest size, the test tries some damages of each log that is not large.
+// TestDamage damages public logs in one place at a time. A member is removed, or replaced by null,
+// an unknown text, the text form of a number, a list with its value, a part of an object, or the
+// value of the same member in another record. If a list or count becomes smaller, it must be marked
+// as unreported or as a lower bound. Unless it runs at full size, the test tries only some of the
+// damages, and no large logs.
 //
-// Exceptions are damages after which a log is one that an agent may write.
+// If a damage results in a log that an agent might write, it is listed as an exception.
 func TestDamage(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 8))
 	each, size := 40, 60_000
@@ -65,23 +66,24 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// exceptions lists the ends of damages, after the name of the log if it is only one.
+// exceptions lists the ends of the descriptions of damages. If an exception applies to only one
+// log, its name precedes the description.
 func exceptions() (all []string) {
 	for _, how := range []string{"missing", "null"} {
 		all = append(all,
 			".spans[].attributes: "+how, "payload.forked_from_id: "+how,
-			// A step need not have results, and few results are of another agent.
+			// A step may have no results, and few results belong to another agent.
 			".steps[].observation: "+how, ".observation.results: "+how, ".subagent_trajectory_ref: "+how, "(gemini).toolCalls: "+how,
 			".state.metadata.exit: "+how, ".parts[](tool).state.metadata: "+how,
-			// Its only message may be one without cached tokens.
+			// The only message in this log may be one without cached tokens.
 			"agent-acompact-946d2b.jsonl assistant.message.usage.cache_creation_input_tokens: "+how,
 			"agent-acompact-946d2b.jsonl assistant.message.usage.cache_read_input_tokens: "+how)
 	}
 	return append(all, ".metrics[].name: unknown", "agent-acompact-946d2b.jsonl assistant.message.usage: in part", ".parts[](tool).state.metadata: in part", ".steps[].observation: empty",
-		"claude-code-with-plan.jsonl assistant.message.id: that of another") // whose counts are larger, as those of one message become
+		"claude-code-with-plan.jsonl assistant.message.id: that of another") // the counts become larger, because two messages are combined into one
 }
 
-// lost returns the amounts and the calls of which a draft states less than another, without
+// lost returns the amounts and calls of which a draft states less than another draft, without
 // stating that they are incomplete.
 func lost(t *testing.T, right told, want map[string]float64, r told) (all []string) {
 	t.Helper()
@@ -111,7 +113,7 @@ func lost(t *testing.T, right told, want map[string]float64, r told) (all []stri
 	return all
 }
 
-// countsDeeds reports whether a place is an amount of everything that was done or used.
+// countsDeeds reports whether the value at a place is an amount of what was done or used.
 func countsDeeds(at string) bool {
 	for _, list := range []string{"/side_effects/", "/autonomy_budget/consumed/", "/approvals", "/final_artifacts", "/cost/total", "/cost/provider_breakdown"} {
 		if rest, ok := strings.CutPrefix(at, list); ok && !strings.Contains(rest, "/") {
@@ -121,7 +123,7 @@ func countsDeeds(at string) bool {
 	return false
 }
 
-// A damage replaces one value of a log.
+// A damage replaces one value in a log.
 type damage struct {
 	line     int
 	what     string
@@ -129,11 +131,11 @@ type damage struct {
 	from, to any
 }
 
-// absent is the value of a member that is removed.
+// absent stands for the value of a member that is removed.
 type absent struct{}
 
-// damagesOf returns the damages of all values of a log that are not within inputs and results of
-// tools, each kind of damage once for each kind of place.
+// damagesOf returns the damages of all values in a log, except for values inside inputs and results
+// of tools. Each kind of damage occurs once for each kind of place.
 func damagesOf(values []any) (all []damage) {
 	seen, other := map[string]bool{}, map[string]any{}
 	for i := range values {
@@ -153,7 +155,8 @@ func damagesOf(values []any) (all []damage) {
 	return all
 }
 
-// damaged returns the values that replace a value. Another is that of the same member elsewhere.
+// damaged returns the values that replace a value. The parameter another is the value of the same
+// member in another place.
 func damaged(at string, v, another any) map[string]any {
 	to := map[string]any{"missing": absent{}, "null": nil, "in a list": []any{v}, "empty": map[string]any{}}
 	switch x := v.(type) {
@@ -178,13 +181,13 @@ func damaged(at string, v, another any) map[string]any {
 	return to
 }
 
-// isID reports whether a place is an ID.
+// isID reports whether the value at a place is an ID.
 func isID(at string) bool {
 	name := at[strings.LastIndexByte(at, '.')+1:]
 	return strings.HasSuffix(strings.ToLower(name), "id") || name == "stringValue" && strings.Contains(at, "id).")
 }
 
-// eachPart is eachPlace for members only, and can remove them.
+// eachPart is like eachPlace, but visits only members, and can also remove them.
 func eachPart(at string, v any, take func(at string, v any, set func(any))) {
 	switch x := v.(type) {
 	case []any:
@@ -208,7 +211,7 @@ func eachPart(at string, v any, take func(at string, v any, set func(any))) {
 	}
 }
 
-// typeIn distinguishes parts of different types in a list.
+// typeIn distinguishes list elements of different types.
 func typeIn(v any) string {
 	x, _ := v.(map[string]any)
 	for _, name := range []string{"type", "key"} {

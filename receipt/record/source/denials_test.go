@@ -15,9 +15,9 @@ const (
 	runsMCP = `"type":"progress","toolUseID":%q,"data":{"type":"mcp_progress","status":%q}`
 )
 
-// TestRefusedMCP verifies that the refusal of an MCP tool is a denied approval if the log
-// shows that the call never ran, a failure if it shows that the call ran, and otherwise
-// unreported.
+// TestRefusedMCP verifies how the refusal of an MCP tool is recorded. It is a denied approval if
+// the log shows that the call never ran, a failure if the log shows that the call ran, and
+// otherwise unreported.
 func TestRefusedMCP(t *testing.T) {
 	const refusedBesides = `"Error: The user doesn't want to proceed with this tool use."`
 	ran := func(id, status string) string { return fmt.Sprintf(runsMCP, id, status) }
@@ -26,10 +26,10 @@ func TestRefusedMCP(t *testing.T) {
 	}
 	for name, test := range map[string]struct {
 		lines    []string
-		want     string // status of the call
+		want     string // expected status of the call
 		approval int
 		consumed int64
-		most     bool // the count of calls may include one that was not made
+		most     bool // whether the count of calls may include a call that was not made
 	}{
 		"no line states which calls ran":        {[]string{answers("1", refusal, refusedBesides)}, "unanswered", 0, 1, true},
 		"another call ran":                      {[]string{ran("2", "started"), answers("1", refusal, refusedBesides)}, "denied", 1, 0, false},
@@ -65,8 +65,8 @@ func TestRefusedMCP(t *testing.T) {
 	}
 }
 
-// TestNotRun verifies that a call that was skipped because another one failed is canceled
-// and not consumed.
+// TestNotRun verifies that a call that was skipped because another call failed is recorded as
+// canceled and is not counted as consumed.
 func TestNotRun(t *testing.T) {
 	r := recorded(t, transcript(
 		asks("1", "Bash", `{"command":"false"}`), asks("2", "Bash", `{"command":"true"}`),
@@ -81,8 +81,8 @@ func TestNotRun(t *testing.T) {
 	}
 }
 
-// TestRelayedCalls verifies that calls of an agent are read from the lines in which the
-// session repeats them, once, and that the agent's own file comes first if it is there.
+// TestRelayedCalls verifies that an agent's calls are read once from the lines in which the session
+// repeats them. If the agent's own file is available, it takes precedence.
 func TestRelayedCalls(t *testing.T) {
 	relayed := func(line string) string {
 		return `"type":"progress","data":{"type":"agent_progress","agentId":"a1","message":{` + line + `}}`
@@ -119,8 +119,8 @@ func TestRelayedCalls(t *testing.T) {
 	}
 }
 
-// TestInferredEnd verifies that the end of a turn ends the task, also if only a Stop hook
-// shows it, and that such an end is marked as inferred.
+// TestInferredEnd verifies that the end of a turn ends the task, even if only a Stop hook shows it,
+// and that such an end is marked as inferred.
 func TestInferredEnd(t *testing.T) {
 	const hook = `"type":"progress","data":{"type":"hook_progress","hookEvent":"Stop","hookName":"Stop","command":"x"}`
 	stopped := strings.Replace(said, `"content"`, `"stop_reason":"end_turn","content"`, 1)
@@ -147,7 +147,8 @@ func TestInferredEnd(t *testing.T) {
 	}
 }
 
-// TestPublished verifies that links to pull requests and pages are artifacts, once per URL.
+// TestPublished verifies that links to pull requests and web pages are recorded as artifacts, once
+// per URL.
 func TestPublished(t *testing.T) {
 	const pr, page = `"type":"pr-link","prNumber":7,"prUrl":"https://github.com/a/b/pull/7","prRepository":"a/b"`, `"type":"frame-link","path":"/w/a.html","frameUrl":"https://pages.example/x","title":"t"`
 	r := recorded(t, transcript(said, pr, pr, page))
@@ -162,8 +163,8 @@ func TestPublished(t *testing.T) {
 	}
 }
 
-// TestGitActions verifies that git actions are taken from members of the log, and that words
-// of a command are marked as such and have no effect.
+// TestGitActions verifies that git actions are taken from members of the log. Words in a command
+// must be marked as such and have no effect.
 func TestGitActions(t *testing.T) {
 	r := recorded(t, transcript(
 		asks("1", "Bash", `{"command":"git commit -m x && git push --force && go test ./..."}`),
@@ -177,7 +178,8 @@ func TestGitActions(t *testing.T) {
 	}
 }
 
-// TestPrompts verifies that prompts are counted, once, and have one digest of all words.
+// TestPrompts verifies that each prompt is counted once, and that the prompts have a single digest
+// that covers their text.
 func TestPrompts(t *testing.T) {
 	prompt := func(id, words string) string {
 		return `"type":"user","uuid":"` + id + `","message":{"role":"user","content":"` + words + `"}`
@@ -190,8 +192,8 @@ func TestPrompts(t *testing.T) {
 	}
 }
 
-// TestExecutionFile verifies that an array of the lines of a stream is read like the lines,
-// whatever its layout.
+// TestExecutionFile verifies that an array that contains the lines of a stream is read like the
+// lines themselves, regardless of whitespace.
 func TestExecutionFile(t *testing.T) {
 	lines := []string{began, spoke, accounted}
 	want := asText(t, toldOf(t, lines).SideEffects)
@@ -212,8 +214,8 @@ func TestExecutionFile(t *testing.T) {
 	}
 }
 
-// TestWorkspaceNames verifies that projects of one name in different places have different
-// workspaces, and that worktrees have that of their repository.
+// TestWorkspaceNames verifies that projects with the same name in different places have different
+// workspaces, and that worktrees have the workspace of their repository.
 func TestWorkspaceNames(t *testing.T) {
 	at := func(dir string) string {
 		return recorded(t, strings.ReplaceAll(transcript(said), `"cwd":"/w"`, fmt.Sprintf(`"cwd":%q`, dir))).Identifiers.WorkspaceRef
@@ -239,8 +241,8 @@ func TestWorkspaceNames(t *testing.T) {
 	}
 }
 
-// TestRelayedAnswer verifies that the answer to an agent's call belongs to the task that asked,
-// also if a person asked for something else meanwhile.
+// TestRelayedAnswer verifies that the answer to an agent's call belongs to the task that made the
+// call, even if a person requested something else in the meantime.
 func TestRelayedAnswer(t *testing.T) {
 	relayed := func(line string) string {
 		return `"type":"progress","data":{"type":"agent_progress","agentId":"a1","message":{` + line + `}}`

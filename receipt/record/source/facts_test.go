@@ -26,7 +26,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source"
 )
 
-// facts are the content of a log, computed by other code than this module's.
+// facts describes the content of a log, as computed by code outside this module.
 type facts struct {
 	Source string
 	File   struct {
@@ -55,7 +55,7 @@ type facts struct {
 		Searches int            `json:"web_searches"`
 	}
 	Writes     []writeFacts
-	Applied    []writeFacts // by the program, as it states itself; nil if it does not
+	Applied    []writeFacts // writes that the program itself reports as applied; nil if it reports none
 	Continuity *struct {
 		Pairs, Held, Broken, Unchecked int64
 		List                           []struct {
@@ -70,7 +70,7 @@ type facts struct {
 	family familyFacts
 }
 
-// secondFacts are added by the second reader.
+// secondFacts contains the facts that the second reader adds.
 type secondFacts struct {
 	Reader    int
 	ToolCalls struct {
@@ -91,11 +91,11 @@ type secondFacts struct {
 		Subtype *string
 		IsError *bool `json:"is_error"`
 	}
-	Items   map[string]int64 // of paginated history, by type
+	Items   map[string]int64 // items in a paginated history, counted by type
 	Prompts *int64
 	EndSign string `json:"end_sign"`
 
-	// Of agents whose logs are recognized by package kind.
+	// The remaining fields apply to agents whose logs package kind recognizes.
 	Approvals []struct {
 		Call     string `json:"call_id"`
 		Decision string
@@ -104,12 +104,12 @@ type secondFacts struct {
 	AtLeast *int64 `json:"output_tokens_at_least"`
 }
 
-// newer reports whether the log is of one of these agents.
+// newer reports whether one of these agents wrote the log.
 func (f *facts) newer() bool {
 	return !strings.HasPrefix(f.Source, "claude-") && !strings.HasPrefix(f.Source, "codex-") && f.Source != "otlp-json"
 }
 
-// familyFacts are those of several logs that are one task.
+// familyFacts contains the facts about several logs that form a single task.
 type familyFacts struct {
 	Family []struct {
 		Calls int `json:"tool_calls"`
@@ -131,15 +131,15 @@ type modelFacts struct {
 	Out    *int64 `json:"output_tokens"`
 	Floor  bool   `json:"output_is_lower_bound"`
 
-	// Names of Codex, and of spans.
+	// These names are used by Codex and in spans.
 	Cached    *int64 `json:"cached_input_tokens"`
 	Written   *int64 `json:"cache_write_input_tokens"`
 	Reasoning *int64 `json:"reasoning"`
 	Thought   *int64 `json:"reasoning_output_tokens"`
 }
 
-// parts returns the parts of the input and of the output that are stated separately, by name in
-// the receipt; nil is not stated.
+// parts returns the parts of the input and output that are stated separately, indexed by their
+// names in receipts. A value is nil if the part is not stated.
 func (m modelFacts) parts() map[string]*int64 {
 	return map[string]*int64{
 		"cache_read_input_tokens": cmp.Or(m.Read, m.Cached), "cache_creation_input_tokens": cmp.Or(m.Write, m.Written),
@@ -192,7 +192,7 @@ type handoffFacts struct {
 	Kind   string
 }
 
-// TestFacts verifies that every public log yields exactly its facts.
+// TestFacts verifies that the draft for every public log matches the facts exactly.
 func TestFacts(t *testing.T) {
 	for dir, least := range map[string]int{"sources": 40, "sources-2": 28} {
 		factsIn(t, vectors.Dir(t, dir), least)
@@ -241,7 +241,7 @@ func options() source.Options {
 	return source.Options{Options: record.Options{Issuer: receipt.Issuer{ID: "tester"}}}
 }
 
-// draftOf records files as one task.
+// draftOf records the given files as one task.
 func draftOf(t *testing.T, files ...string) *receipt.Draft {
 	t.Helper()
 	var in []source.Input
@@ -270,7 +270,7 @@ func draftOf(t *testing.T, files ...string) *receipt.Draft {
 	return log.Draft
 }
 
-// A told is a draft as JSON, with its unreported places.
+// A told is a draft together with its JSON form and its unreported places.
 type told struct {
 	*receipt.Draft
 	untold, floor map[string]bool
@@ -312,7 +312,8 @@ func check(t *testing.T, f facts, d *receipt.Draft) {
 	r.approvals(t, f)
 }
 
-// approvals compares the decisions. No log but those of Copilot CLI states that a person approved.
+// approvals compares the decisions in the draft with the facts. Only the logs of Copilot CLI state
+// that a person approved something.
 func (r told) approvals(t *testing.T, f facts) {
 	var got, want []string
 	for _, a := range r.Approvals {
@@ -331,7 +332,7 @@ func (r told) approvals(t *testing.T, f facts) {
 	}
 }
 
-// second compares the facts that the second reader adds.
+// second compares the draft with the facts that the second reader adds.
 func (r told) second(t *testing.T, f facts) {
 	if f.Reader != 2 {
 		return
@@ -404,7 +405,7 @@ func (r told) times(t *testing.T, f facts) {
 	}
 }
 
-// status returns the outcome of a call in the words of the facts.
+// status returns the outcome of a call in the vocabulary of the facts.
 func (r told) status(i int) string {
 	c := r.SideEffects.ToolCalls[i]
 	untold := r.untold[fmt.Sprintf("/side_effects/tool_calls/%d/status", i)]
@@ -438,12 +439,12 @@ func (r told) calls(t *testing.T, f facts) {
 	}
 	searches := 0
 	for i, c := range r.SideEffects.ToolCalls {
-		if _, listed := want[c.CallID]; !listed && c.Tool == "web_search" && f.Source == "codex-rollout" { // among the facts of the network
+		if _, listed := want[c.CallID]; !listed && c.Tool == "web_search" && f.Source == "codex-rollout" { // the network facts cover these calls
 			searches++
 			continue
 		}
 		status := r.status(i)
-		if want[c.CallID] == "" && c.Metadata["worker_id"] != nil { // of an agent without a file
+		if want[c.CallID] == "" && c.Metadata["worker_id"] != nil { // the call was made by an agent that has no file
 			agents[c.Tool]++
 			continue
 		}
@@ -451,7 +452,7 @@ func (r told) calls(t *testing.T, f facts) {
 			if notRun++; status != "canceled" || f.Reader == 2 && !slices.Contains(f.NotRun, c.CallID) {
 				t.Errorf("%s: %s, and it was not run", c.CallID, status)
 			}
-			status = "failed" // as the facts have the error
+			status = "failed" // the facts contain the error instead
 		}
 		got[c.CallID] = c.Tool + " " + status
 	}
@@ -468,7 +469,7 @@ func (r told) calls(t *testing.T, f facts) {
 	r.network(t, f, searches)
 }
 
-// network compares the hosts of a rollout, and its searches without a call that is listed.
+// network compares the hosts in a rollout, and the searches for which no call is listed.
 func (r told) network(t *testing.T, f facts, searches int) {
 	if f.Source != "codex-rollout" || f.Network.Hosts == nil {
 		return
@@ -487,7 +488,7 @@ func (r told) network(t *testing.T, f facts, searches int) {
 	}
 }
 
-// agents compares the calls that a session repeats of agents without files.
+// agents compares the calls of agents that have no files, which a session repeats.
 func (r told) agents(t *testing.T, f facts, got map[string]int) {
 	t.Helper()
 	switch {
@@ -499,7 +500,7 @@ func (r told) agents(t *testing.T, f facts, got map[string]int) {
 }
 
 func (r told) tokens(t *testing.T, f facts) {
-	if f.File.Name == "opencode-tool-calls.json" { // no line states any, and the facts count that as 0
+	if f.File.Name == "opencode-tool-calls.json" { // no line states tokens, but the facts count them as 0
 		f.Models, f.Tokens = nil, nil
 	}
 	models := maps.Clone(f.Models)
@@ -553,20 +554,20 @@ func (r told) tokens(t *testing.T, f facts) {
 	switch amount := fmt.Sprint(r.Cost.Total); {
 	case f.Cost == nil && !r.untold["/cost/total"]:
 		t.Errorf("cost %s that no line states", amount)
-	case f.Cost != nil && (!sameAmount(amount, f.Cost.Amount) || r.untold["/cost/total"] != (len(f.Unknown) > 0)): // an unread record may state a cost
+	case f.Cost != nil && (!sameAmount(amount, f.Cost.Amount) || r.untold["/cost/total"] != (len(f.Unknown) > 0)): // an unread record may contain a cost
 		t.Errorf("cost %s, want %s", amount, f.Cost.Amount)
 	}
 }
 
-// sameAmount reports whether two decimals are the same number in a receipt.
+// sameAmount reports whether two decimals represent the same number in a receipt.
 func sameAmount(a, b string) bool {
 	x, err := strconv.ParseFloat(a, 64)
 	y, wrong := strconv.ParseFloat(b, 64)
 	return err == nil && wrong == nil && x == y
 }
 
-// apart compares the parts of the input and of the output that entries state: as much as the
-// facts, and nothing that the facts do not contain.
+// apart compares the separately stated parts of the input and output with the facts. They must be
+// complete, and must not contain anything that the facts do not contain.
 func (r told) apart(t *testing.T, of string, want modelFacts, entries ...receipt.ProviderCost) {
 	t.Helper()
 	for name, n := range want.parts() {
@@ -638,7 +639,8 @@ func (r told) writes(t *testing.T, f facts) {
 	r.continuity(t, f)
 }
 
-// stateOf returns the content of a file: a digest, - for no file, ? if it is unknown.
+// stateOf returns the content of a file as a digest, as - if there is no file, or as ? if the
+// content is unknown.
 func stateOf(d receipt.OptionalDigest) string {
 	switch {
 	case !d.Digest.IsZero():
@@ -649,7 +651,7 @@ func stateOf(d receipt.OptionalDigest) string {
 	return "?"
 }
 
-// base returns the last name of a path of any system.
+// base returns the last element of a path, regardless of the operating system.
 func base(name string) string { return path.Base(strings.ReplaceAll(name, `\`, "/")) }
 
 func (r told) continuity(t *testing.T, f facts) {
@@ -700,8 +702,8 @@ func (r told) records(t *testing.T, f facts) {
 func (r told) end(t *testing.T, f facts) {
 	state := map[string]string{"turn_ended": "SUCCEEDED", "succeeded": "SUCCEEDED", "failed": "FAILED", "interrupted": "CANCELED"}
 	switch {
-	case f.Source == "otlp-json": // the facts do not say
-	case len(f.Results) == 1 && f.Results[0].Subtype == nil && f.Results[0].IsError == nil: // the facts call such a result a failure, and the log does not
+	case f.Source == "otlp-json": // the facts do not state an end
+	case len(f.Results) == 1 && f.Results[0].Subtype == nil && f.Results[0].IsError == nil: // the facts call such a result a failure, but the log does not
 		if !r.untold["/lifecycle/final_state"] {
 			t.Errorf("%s, and the result states no end", r.Lifecycle.FinalState)
 		}

@@ -14,7 +14,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source"
 )
 
-// Kinds by the names that callers use.
+// These are the kinds, with the names that callers use.
 const (
 	claudeStream source.Kind = "claude-stream-json"
 	claudeAction source.Kind = "claude-code-action"
@@ -41,8 +41,8 @@ func asText(t testing.TB, v any) string {
 	return string(text)
 }
 
-// TestFamilies verifies that a session and the files of its agents, or a session that continues
-// another, are one task. A line in several files counts once.
+// TestFamilies verifies that a session and the files of its agents form one task, and that a
+// session and its continuation do, too. A line that occurs in several files must be counted once.
 func TestFamilies(t *testing.T) {
 	dir := vectors.Dir(t, "sources")
 	for _, family := range []struct{ session, others string }{
@@ -67,8 +67,8 @@ func TestFamilies(t *testing.T) {
 	}
 }
 
-// TestFork verifies that the usage of a forked session is that since the fork, and that it is
-// unknown without the other session.
+// TestFork verifies that a forked session has only the usage since the fork, and that this usage is
+// unknown if the other session is missing.
 func TestFork(t *testing.T) {
 	dir := filepath.Join(vectors.Dir(t, "sources"), "codex-rollout-codexbar", "fork")
 	var f struct {
@@ -99,8 +99,8 @@ func familyIs(t *testing.T, f familyFacts, d *receipt.Draft) {
 	}
 }
 
-// TestKinds verifies that logs of two sources are not one task, and that other files are not
-// logs.
+// TestKinds verifies that logs from two sources cannot form one task, and that other files are not
+// recognized as logs.
 func TestKinds(t *testing.T) {
 	open := func(text string) source.Input { return source.Input{Name: "x", Reader: strings.NewReader(text)} }
 	const transcript, stream = `{"type":"user","sessionId":"s","timestamp":"2026-01-01T00:00:00Z"}`, `{"type":"system","subtype":"init","session_id":"s"}`

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestHowCallsRan verifies that exit codes, flags, and hints are recorded from the members and the
-// fixed text of each kind of log, and that nothing is recorded if a log does not state it.
+// TestHowCallsRan verifies that exit codes, flags, and hints are read from the members and the
+// fixed text of each kind of log. Nothing must be recorded if a log does not state it.
 func TestHowCallsRan(t *testing.T) {
 	codex := func(policy, call, arguments, output string) string {
 		return strings.Join(codexLines(codexMeta, codexBegins, `turn_context {"turn_id":"t1","cwd":"/srv/p","sandbox_policy":{"type":"`+policy+`"},"model":"m"}`,
@@ -55,7 +55,7 @@ func TestHowCallsRan(t *testing.T) {
 }
 
 // TestProcesses verifies that the exit code of a process that outlives its call is recorded for the
-// call, whose status stays unreported.
+// call, although the status of the call remains unreported.
 func TestProcesses(t *testing.T) {
 	r := toldOf(t, codexLines(codexMeta, codexBegins,
 		`response_item {"type":"function_call","call_id":"c","name":"exec_command","arguments":"{\"cmd\":\"make\"}"}`,

@@ -6,7 +6,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source"
 )
 
-// fuzz reads logs of a source, and compares every draft with the findings of another parser.
+// fuzz reads logs from one source, and compares every draft with the findings of another parser.
 func fuzz(f *testing.F, kinds ...source.Kind) {
 	for _, log := range samples(f) {
 		for _, kind := range kinds {

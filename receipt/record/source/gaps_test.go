@@ -5,14 +5,14 @@ import (
 	"testing"
 )
 
-// lists are the lists and counts that any line of a log may add to.
+// lists contains the lists and counts to which any line of a log may contribute.
 var lists = []string{
 	callsList, writesList, "/side_effects/network_egress", handoffsList, "/approvals", "/final_artifacts", "/cost/provider_breakdown",
 	"/cost/total", "/autonomy_budget/consumed/tool_calls", inputTokens, "/autonomy_budget/consumed/output_tokens",
 }
 
-// TestPartOfLog verifies that if a part of a log is missing or cannot be read, each list and
-// count is unreported.
+// TestPartOfLog verifies that all lists and counts are unreported if a part of a log is missing or
+// unreadable.
 func TestPartOfLog(t *testing.T) {
 	const link = `{"type":"pr-link","sessionId":"s","timestamp":"2026-04-25T10:00:04Z","prUrl":`
 	const decision = `{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"timeUnixNano":"1767225600000000000","attributes":[{"key":"event.name","value":{"stringValue":"tool_decision"}},{"key":"tool_use_id","value":{"stringValue":"t1"}},{"key":"decision","value":{"stringValue":"accept"}},{"key":"source","value":{"stringValue":"user"}}]}]}]}]}`
@@ -37,8 +37,8 @@ func TestPartOfLog(t *testing.T) {
 	}
 }
 
-// TestCallsInPart verifies that a call that no list can name leaves open its effects, to whom it
-// gave work, and whether somebody approved it.
+// TestCallsInPart verifies that a call that cannot be listed leaves open its effects, its handoffs,
+// and its approvals.
 func TestCallsInPart(t *testing.T) {
 	for name, log := range map[string][]string{
 		"of a transcript": {answered, `{"type":"assistant","sessionId":"s","timestamp":"2026-04-25T10:00:04Z","message":{"id":"m9","role":"assistant","model":"m","content":[{"type":"tool_use","name":"Bash","input":{}}]}}`},
@@ -55,8 +55,8 @@ func TestCallsInPart(t *testing.T) {
 	}
 }
 
-// TestSharedIDs verifies of all readers that a second call under the ID of another one is not a
-// copy of it, and that a copy adds nothing.
+// TestSharedIDs verifies, for all readers, that a second call that has the ID of another call is
+// not treated as a copy, and that a copy adds nothing.
 func TestSharedIDs(t *testing.T) {
 	codex := func(payloads ...string) []string {
 		return codexLines(append([]string{codexMeta, codexBegins, codexNever}, payloads...)...)
@@ -107,8 +107,8 @@ func TestSharedIDs(t *testing.T) {
 	}
 }
 
-// TestDamagedLines verifies of damages that no type of record shows, and that TestDamage found,
-// which places they leave unreported.
+// TestDamagedLines verifies which places are unreported after damages that TestDamage found and
+// that are not apparent from the type of a record.
 func TestDamagedLines(t *testing.T) {
 	const ended, over = "/lifecycle/final_state", "/lifecycle/completed_at"
 	message := func(id, usage string) string {

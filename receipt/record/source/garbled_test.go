@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestGarbled verifies that a value of another type than usual states nothing, and that the rest
-// is a lower bound.
+// TestGarbled verifies that a value with an unexpected type states nothing, and that the remaining
+// values are lower bounds.
 func TestGarbled(t *testing.T) {
 	const (
 		input, output, calls = "/autonomy_budget/consumed/input_tokens", "/autonomy_budget/consumed/output_tokens", "/side_effects/tool_calls"
@@ -34,7 +34,7 @@ func TestGarbled(t *testing.T) {
 	}
 	for name, test := range map[string]struct {
 		right, wrong []string
-		untold       string // none of it is unreported for right, and all of it for wrong
+		untold       string // places that must be reported for right and unreported for wrong
 	}{
 		"is_error":              {[]string{asks(`"Bash"`, `"t1"`), answers(`}]}}`)}, []string{asks(`"Bash"`, `"t1"`), answers(`,"is_error":"true"}]}}`)}, calls + "/0/status"},
 		"interrupted":           {[]string{asks(`"Bash"`, `"t1"`), answers(`}]}}`)}, []string{asks(`"Bash"`, `"t1"`), answers(`}]},"toolUseResult":{"interrupted":1}}`)}, calls + "/0/status"},
@@ -78,7 +78,7 @@ const (
 	over1 = `{"timestamp":"2026-04-25T10:00:05Z","type":"event_msg","payload":{"type":"task_complete","turn_id":"1"}}`
 )
 
-// ended returns a root span that ended with a status.
+// ended returns a root span that ended with the given status.
 func ended(status int) string {
 	return `{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"0af7651916cd43dd8448eb211c80319c","spanId":"00000000000000b2","startTimeUnixNano":"1777111200000000000","endTimeUnixNano":"1777111201000000000","status":{"code":` + string(rune('0'+status)) + `}}]}]}]}`
 }

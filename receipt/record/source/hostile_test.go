@@ -21,7 +21,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source"
 )
 
-// samples returns the logs of testdata, and the public ones if they are present.
+// samples returns the logs in testdata, and the public logs if they are available.
 func samples(t testing.TB) map[string][]byte {
 	t.Helper()
 	all := map[string][]byte{}
@@ -48,7 +48,8 @@ func samples(t testing.TB) map[string][]byte {
 	return all
 }
 
-// tryRead records a log. It returns nil if the log is rejected for a reason that a log can have.
+// tryRead records a log and returns the draft. It returns nil if the log is rejected for a
+// legitimate reason.
 func tryRead(t testing.TB, log []byte) *receipt.Draft {
 	t.Helper()
 	got, err := source.Read([]source.Input{{Name: "log", Reader: bytes.NewReader(log)}}, options())
@@ -63,8 +64,8 @@ func tryRead(t testing.TB, log []byte) *receipt.Draft {
 	return nil
 }
 
-// TestHostile verifies that, whatever happens to the lines of a log, no draft claims anything
-// that no line states.
+// TestHostile verifies that, regardless of how the lines of a log are changed, no draft claims
+// anything that no line states.
 func TestHostile(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	cuts, mixtures := 1, 1
@@ -104,7 +105,7 @@ func TestHostile(t *testing.T) {
 			try("with lines missing", bytes.Join(some, nil))
 		}
 		kind := source.Sight(log).Kind
-		if kind != codexExec && filepath.Ext(name) == ".jsonl" { // its turns have no ids: the same again is another
+		if kind != codexExec && filepath.Ext(name) == ".jsonl" { // turns have no IDs in this format, so a repeated turn is another turn
 			twice := try("with each line twice", bytes.Join(append(slices.Clone(lines), lines...), nil))
 			alike(t, name+" twice", twice, whole)
 			alike(t, name+" with CR LF", try("with CR LF", bytes.ReplaceAll(log, []byte("\n"), []byte("\r\n"))), whole)
@@ -117,7 +118,7 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// alike verifies that two logs state the same deeds.
+// alike verifies that two drafts state the same actions.
 func alike(t *testing.T, what string, got, want *receipt.Draft) {
 	t.Helper()
 	if got == nil {
@@ -134,7 +135,7 @@ func alike(t *testing.T, what string, got, want *receipt.Draft) {
 	}
 }
 
-// TestAgain verifies that the events of a log yield the same draft, byte for byte.
+// TestAgain verifies that the events recorded from a log lead to the same draft, byte for byte.
 func TestAgain(t *testing.T) {
 	for name, log := range samples(t) {
 		var kept bytes.Buffer

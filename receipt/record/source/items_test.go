@@ -9,7 +9,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// codexLines returns lines of a rollout of paginated history, one second after the other.
+// codexLines returns lines of a rollout with paginated history, at intervals of one second.
 func codexLines(payloads ...string) (lines []string) {
 	for i, p := range payloads {
 		kind, payload, _ := strings.Cut(p, " ")
@@ -27,12 +27,13 @@ const (
 	codexWrapped = `response_item {"type":"custom_tool_call_output","call_id":"w1","output":"done"}`
 )
 
-// codexItem returns a line which states that an item is complete.
+// codexItem returns a line that states that an item is complete.
 func codexItem(item string) string {
 	return `event_msg {"type":"item_completed","thread_id":"th","turn_id":"t1","item":` + item + `}`
 }
 
-// TestItems verifies that each type of item states its call, how it ended, and its effects.
+// TestItems verifies that each type of item leads to the correct call, the outcome of the call, and
+// the effects of the call.
 func TestItems(t *testing.T) {
 	for name, c := range map[string]struct{ item, call, status, more string }{
 		"command":          {`{"type":"CommandExecution","id":"i","command":["ls"],"status":"completed","exit_code":0}`, "command", "succeeded", ""},
@@ -71,7 +72,7 @@ func TestItems(t *testing.T) {
 	}
 }
 
-// did returns the files, hosts, and other agents in a draft.
+// did returns the files, hosts, and other agents that a draft lists.
 func (r told) did() string {
 	var all []string
 	for i, w := range r.SideEffects.FSWrites {
@@ -92,8 +93,8 @@ func (r told) did() string {
 	return strings.Join(all, ", ")
 }
 
-// TestItemJoins verifies that an item with the ID of a call of the model is that call and takes
-// precedence, and that an item that a script ran names the wrapper.
+// TestItemJoins verifies that an item that has the ID of a model's call represents that call and
+// takes precedence. An item that a script ran must name the wrapper.
 func TestItemJoins(t *testing.T) {
 	const call = `response_item {"type":"function_call","call_id":"c1","name":"exec_command","arguments":"{}"}`
 	const output = `response_item {"type":"function_call_output","call_id":"c1","output":"Process exited with code 0"}`
@@ -134,8 +135,9 @@ func TestItemJoins(t *testing.T) {
 	}
 }
 
-// TestPatchesApplied verifies that the changes that were made take precedence over those that the
-// model asked for. If the two name different files, both are recorded, and the draft reports it.
+// TestPatchesApplied verifies that the changes that were made take precedence over the changes that
+// the model requested. If they affect different files, both are recorded, and the draft reports the
+// contradiction.
 func TestPatchesApplied(t *testing.T) {
 	const asks = `response_item {"type":"custom_tool_call","call_id":"p","name":"apply_patch","input":"*** Begin Patch\n*** Delete File: old.go\n*** End Patch"}`
 	const output = `response_item {"type":"custom_tool_call_output","call_id":"p","output":"Exit code: 0\nOutput:\nSuccess"}`
@@ -155,8 +157,8 @@ func TestPatchesApplied(t *testing.T) {
 	}
 }
 
-// TestPaginatedTokens verifies the usage of a session itself if its log has only records of
-// responses, begins with lines of its parent, or omits those.
+// TestPaginatedTokens verifies a session's own usage if its log has only response records, and if
+// it begins with lines of the parent session or omits them.
 func TestPaginatedTokens(t *testing.T) {
 	count := func(n int) string {
 		return fmt.Sprintf(`event_msg {"type":"token_count","info":{"total_token_usage":{"input_tokens":%d,"output_tokens":%d}}}`, n, n)
@@ -191,8 +193,8 @@ func TestPaginatedTokens(t *testing.T) {
 	}
 }
 
-// TestInheritedLines verifies that calls of the parent at the beginning of a subagent's log are
-// not those of the subagent.
+// TestInheritedLines verifies that the parent's calls at the beginning of a subagent's log are not
+// attributed to the subagent.
 func TestInheritedLines(t *testing.T) {
 	item := func(id string) string {
 		return codexItem(`{"type":"CommandExecution","id":"` + id + `","command":["x"],"status":"completed","exit_code":0}`)

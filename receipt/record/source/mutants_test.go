@@ -12,8 +12,8 @@ import (
 	"github.com/receiptkit/receiptkit/fixtures/testsize"
 )
 
-// sums returns the amounts that a draft states, how the task ended, and when. Lower bounds and
-// unreported values are "".
+// sums returns the amounts that a draft states, and how and when the task ended. Lower bounds and
+// unreported values are represented by "".
 func (r told) sums() map[string]string {
 	count := func(n *int64) any {
 		if n == nil {
@@ -42,9 +42,9 @@ func (r told) sums() map[string]string {
 	return all
 }
 
-// TestMutants verifies that a part of a log with another type does not change a sum, improve the
-// end, or shorten a list, unless the draft states it. In its modest size, each place of the lines
-// of a kind gets one other type, in the first log with that place.
+// TestMutants verifies that, if the type of a value in a log is changed, no sum changes, no end
+// improves, and no list becomes shorter, unless the draft states it. Unless it runs at full size,
+// the test changes each place in lines of a kind once, in the first log that contains the place.
 func TestMutants(t *testing.T) {
 	random, mutants := rand.New(rand.NewPCG(3, 4)), 0
 	all, size := testsize.Full(), 20_000
@@ -92,7 +92,7 @@ func TestMutants(t *testing.T) {
 	}
 }
 
-// otherTypes returns values of other types.
+// otherTypes returns values of types that differ from the type of the given value.
 func otherTypes(than any) []any {
 	return slices.DeleteFunc([]any{true, -1, "x", map[string]any{"x": 1}, []any{1}}, func(x any) bool {
 		_, number := than.(float64)
@@ -101,8 +101,8 @@ func otherTypes(than any) []any {
 	})
 }
 
-// changed returns the sums of a log that a mutant states differently. A skipped record is
-// counted, and only an error in a line makes a call fail that did not fail before.
+// changed returns the sums that a mutant of a log states differently. If a record is skipped, it is
+// counted. A call that did not fail before may fail only because of an error in a line.
 func changed(right, r told, want map[string]string) (list []string) {
 	if fmt.Sprint(r.meta["ignored_records"]) != fmt.Sprint(right.meta["ignored_records"]) {
 		return nil
@@ -121,7 +121,7 @@ func changed(right, r told, want map[string]string) (list []string) {
 	return list
 }
 
-// kindOf returns the kind of a line, for tests.
+// kindOf returns the kind of a line for the purposes of these tests.
 func kindOf(v any) string {
 	line, _ := v.(map[string]any)
 	for _, name := range []string{"payload", "item"} {
@@ -132,8 +132,8 @@ func kindOf(v any) string {
 	return fmt.Sprint(cmp.Or(line["type"], any("")))
 }
 
-// eachPlace passes each value within a value to take, with a function that replaces it. Members
-// are in the order of their names.
+// eachPlace calls take for each value inside a value, with a function that replaces it. Members are
+// visited in the order of their names.
 func eachPlace(at string, v any, take func(at string, v any, set func(any))) {
 	switch x := v.(type) {
 	case []any:

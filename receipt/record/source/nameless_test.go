@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// A spanOf is a span of an export.
+// A spanOf describes a span in an export.
 type spanOf struct {
-	ids        string // members, such as "spanId":"00000000000000a1"
+	ids        string // JSON members, such as "spanId":"00000000000000a1"
 	start, end string // as JSON
 	operation  string
 	input      int
@@ -35,8 +35,8 @@ func chat(ids, start, end string, input int) spanOf {
 	return spanOf{ids: ids, start: start, end: end, operation: "chat", input: input}
 }
 
-// TestSpansWithoutIDs verifies that a call of a model counts once, whether or not its span has an
-// ID, and that sums are lower bounds if calls cannot be distinguished.
+// TestSpansWithoutIDs verifies that a model call is counted once, whether or not its span has an
+// ID. If calls cannot be distinguished, sums must be lower bounds.
 func TestSpansWithoutIDs(t *testing.T) {
 	const trace, id = `"traceId":"0af7651916cd43dd8448eb211c80319c",`, `"spanId":"00000000000000a1",`
 	const a, b, c, d = `"1777111200000000000"`, `"1777111201000000000"`, `"1777111202000000000"`, `"1777111203000000000"`
@@ -76,8 +76,8 @@ func TestSpansWithoutIDs(t *testing.T) {
 	}
 }
 
-// TestToolsWithoutIDs verifies that a call is identified by its own ID or by that of its span,
-// and that a call without either is counted and not listed.
+// TestToolsWithoutIDs verifies that a call is identified by its own ID or by the ID of its span,
+// and that a call that has neither is counted but not listed.
 func TestToolsWithoutIDs(t *testing.T) {
 	const named = `,{"key":"gen_ai.tool.name","value":{"stringValue":"find"}}`
 	tool := func(ids, more string) spanOf {
@@ -112,13 +112,13 @@ func TestToolsWithoutIDs(t *testing.T) {
 	}
 }
 
-// TestTimesOfSpans verifies that times are numbers, or numbers as strings. If a time is missing,
-// zero, or invalid, it is unknown when the task began and was over.
+// TestTimesOfSpans verifies that times may be numbers or strings that contain numbers. If a time is
+// missing, zero, or invalid, the beginning and the end of the task are unknown.
 func TestTimesOfSpans(t *testing.T) {
 	const id = `"spanId":"00000000000000a1",`
 	for name, test := range map[string]struct {
 		start, end  string
-		began, over string // "" is not stated
+		began, over string // "" if the draft does not state the time
 	}{
 		"texts":                  {`"1777111200000000000"`, `"1777111201500000000"`, "2026-04-25T10:00:00Z", "2026-04-25T10:00:01.5Z"},
 		"numbers":                {`1777111200000000000`, `1777111201500000000`, "2026-04-25T10:00:00Z", "2026-04-25T10:00:01.5Z"},

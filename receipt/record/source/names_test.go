@@ -14,11 +14,11 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source"
 )
 
-// TestLongNames verifies that text longer than a recording keeps, or of the maximum length, does
-// not affect the rest. In its modest size, each place of the lines of a kind is tested in the
-// first log with that place.
+// TestLongNames verifies that text that is longer than a recording keeps, or that has the maximum
+// length, does not affect other values. Unless it runs at full size, the test changes each place in
+// lines of a kind in only the first log that contains the place.
 func TestLongNames(t *testing.T) {
-	seen := map[string]bool{} // places of text in lines of a kind
+	seen := map[string]bool{} // places in lines of a kind that contain text
 	for _, name := range vectors.Files(t, 3, "testdata", "*.*json*") {
 		values := valuesIn(t, readFile(t, name))
 		for i := range values {
@@ -44,7 +44,7 @@ func TestLongNames(t *testing.T) {
 }
 
 // TestLongSession verifies that the task of an agent is named after its session, unless the name
-// would be longer than a recording keeps.
+// would be too long to be recorded.
 func TestLongSession(t *testing.T) {
 	log := strings.ReplaceAll(readFile(t, "testdata/agent-a1b2.jsonl"), "11111111-2222-4333-8444-555555555555", strings.Repeat("n", event.MaxText))
 	got, err := source.Read([]source.Input{{Name: "log", Reader: strings.NewReader(log)}}, options())
@@ -66,7 +66,7 @@ func encoded(t *testing.T, values []any) io.Reader {
 	return &log
 }
 
-// valuesIn returns the JSON values of a log.
+// valuesIn returns the JSON values in a log.
 func valuesIn(t *testing.T, log string) (values []any) {
 	t.Helper()
 	for d := json.NewDecoder(strings.NewReader(log)); d.More(); {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestNothingTwice verifies that a message and a span count once, also if their IDs cannot be
+// TestNothingTwice verifies that messages and spans are counted once, even if their IDs cannot be
 // read.
 func TestNothingTwice(t *testing.T) {
 	const a, b, c, d = `"1777111200000000000"`, `"1777111201000000000"`, `"1777111202000000000"`, `"1777111203000000000"`
@@ -40,8 +40,8 @@ func TestNothingTwice(t *testing.T) {
 	}
 }
 
-// TestTurnsToldAgain verifies that a repeated line of codex exec that begins or ends a turn does
-// not begin or end another turn.
+// TestTurnsToldAgain verifies that, if codex exec repeats a line that starts or ends a turn, the
+// repetition does not start or end another turn.
 func TestTurnsToldAgain(t *testing.T) {
 	for name, test := range map[string]struct {
 		lines []string
@@ -74,8 +74,8 @@ func TestTurnsToldAgain(t *testing.T) {
 	}
 }
 
-// TestLastLine verifies that a log whose last line cannot be read does not state how the task
-// ended.
+// TestLastLine verifies that the outcome of a task is not stated if the last line of its log cannot
+// be read.
 func TestLastLine(t *testing.T) {
 	for name, lines := range map[string][]string{
 		"transcript": {asked, answered}, "stream": {began, spoke, accounted}, "rollout": {rollout, over},

@@ -8,8 +8,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source"
 )
 
-// TestSpans verifies that nested spans state one call of a model, that a tool between them makes
-// two, and that all forms of the same spans yield the same draft.
+// TestSpans verifies that nested spans represent a single model call unless there is a tool between
+// them, and that all forms of the same spans lead to the same draft.
 func TestSpans(t *testing.T) {
 	text, err := os.ReadFile("testdata/spans.json")
 	if err != nil {
@@ -41,8 +41,8 @@ func TestSpans(t *testing.T) {
 	}
 }
 
-// TestDecisions verifies that a decision of a person is an approval or a denial, and that a
-// decision of a configuration is neither.
+// TestDecisions verifies that a person's decision is an approval or a denial, and that a decision
+// that results from the configuration is neither.
 func TestDecisions(t *testing.T) {
 	text, err := os.ReadFile("testdata/events.jsonl")
 	if err != nil {
@@ -70,8 +70,8 @@ func TestDecisions(t *testing.T) {
 	}
 }
 
-// TestDecisionsInPart verifies that a decision that names no call, or is unknown, leaves open
-// other approvals.
+// TestDecisionsInPart verifies that a decision that is unknown or names no call leaves the list of
+// approvals open.
 func TestDecisionsInPart(t *testing.T) {
 	decision := func(pairs ...string) string {
 		text := `{"key":"event.name","value":{"stringValue":"claude_code.tool_decision"}}`

@@ -10,7 +10,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source"
 )
 
-// statements are rows of the pages in docs/sources, with the place that a row is about.
+// statements returns the rows of the pages in docs/sources, with the place to which each row
+// refers.
 func statements() map[string]string {
 	return map[string]string{
 		"cost": "/cost/total", "model": "/model_route/chosen_model/model", "provider": "/model_route/chosen_model/provider",
@@ -19,7 +20,7 @@ func statements() map[string]string {
 	}
 }
 
-// pageOf returns the statements of each column of a page, by row.
+// pageOf returns the statements in each column of a page, indexed by row.
 func pageOf(t *testing.T, name string) (columns []map[string]string) {
 	t.Helper()
 	text := readFile(t, filepath.Join("../../../docs/sources", name+".md"))
@@ -48,9 +49,9 @@ func pageOf(t *testing.T, name string) (columns []map[string]string) {
 	return columns
 }
 
-// TestPages verifies that each family of logs has a page, and that a column of it states that a value
-// is not recorded if, and only if, no log in testdata or among the public logs records it. Each kind
-// has a column, and the kinds after the last column share it.
+// TestPages verifies that each family of logs has a page. A column must state that a value is not
+// recorded if and only if no log in testdata or among the public logs records it. Each kind has a
+// column, except that the kinds after the last column share it.
 func TestPages(t *testing.T) {
 	vectors.Dir(t, "sources-2")
 	reported, kinds := map[source.Kind]map[string]bool{}, map[string][]source.Kind{}
@@ -101,7 +102,8 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// familyOf returns the name of the family of a kind, which Names lists before the names of kinds.
+// familyOf returns the name of a kind's family. In the result of Names, it precedes the names of
+// the kinds.
 func familyOf(k source.Kind) string {
 	names := source.Names()
 	return names[slices.IndexFunc(names, func(name string) bool { return source.IsOf(k, name) })]

@@ -13,7 +13,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source"
 )
 
-// Lines of the sources, for logs with several of them.
+// These are lines from the sources, for logs that consist of several lines.
 const (
 	asked     = `{"type":"user","sessionId":"s","timestamp":"2026-04-25T10:00:01Z","message":{"role":"user","content":"do it"}}`
 	answered  = `{"type":"assistant","sessionId":"s","timestamp":"2026-04-25T10:00:02Z","message":{"role":"assistant","id":"m1","model":"m","content":[{"type":"text","text":"done"}],"stop_reason":"end_turn","usage":{"input_tokens":3,"output_tokens":5}}}`
@@ -53,12 +53,12 @@ func toldOf(t *testing.T, logs ...[]string) told {
 	return read(t, got.Draft)
 }
 
-// TestUnansweredEnd verifies that the end of a turn states nothing about a turn that a person
-// began after it, whichever log is read first.
+// TestUnansweredEnd verifies that the end of a turn states nothing about a later turn that a person
+// started, regardless of which log is read first.
 func TestUnansweredEnd(t *testing.T) {
 	for name, c := range map[string]struct {
 		logs  [][]string
-		state string // "" is not stated
+		state string // "" if the draft does not state the final state
 	}{
 		"asked again":          {[][]string{{asked, answered, again}}, ""},
 		"an error":             {[][]string{{asked, answered, again, broke}}, ""},
@@ -79,9 +79,9 @@ func TestUnansweredEnd(t *testing.T) {
 	}
 }
 
-// TestOver verifies that the time of the last line is when the task was over only if lines state
-// that it was. Otherwise, the task may have continued, and the time between its lines is a lower
-// bound of its duration.
+// TestOver verifies that the time of the last line is used as the end of the task only if lines
+// state that the task ended. Otherwise, the task may have continued, and the time between its lines
+// is a lower bound of the duration.
 func TestOver(t *testing.T) {
 	const (
 		id, inner   = `"traceId":"0af7651916cd43dd8448eb211c80319c","spanId":"00000000000000a1",`, `"traceId":"0af7651916cd43dd8448eb211c80319c","spanId":"00000000000000a2","parentSpanId":"00000000000000a1",`
@@ -115,7 +115,7 @@ func TestOver(t *testing.T) {
 	}
 }
 
-// TestGaps verifies that if lines are missing, the amounts are lower bounds.
+// TestGaps verifies that the amounts are lower bounds if lines are missing.
 func TestGaps(t *testing.T) {
 	for name, lines := range map[string][]string{
 		"result without its call": {asked, returned, answered},
@@ -131,8 +131,8 @@ func TestGaps(t *testing.T) {
 	}
 }
 
-// TestWordsOfServers verifies that text of a server is neither a person's decision nor an exit
-// code.
+// TestWordsOfServers verifies that text from a server is interpreted neither as a person's decision
+// nor as an exit code.
 func TestWordsOfServers(t *testing.T) {
 	r := toldOf(t, []string{asked, calling, returned, answered})
 	if len(r.Approvals) != 0 || r.status(0) != "unanswered" {
@@ -167,8 +167,9 @@ func TestWordsOfServers(t *testing.T) {
 	}
 }
 
-// TestAccountsThatShrink verifies that the largest account counts, as a lower bound, whatever the
-// order of results. A repeated account, and a message that it accounts for, count once.
+// TestAccountsThatShrink verifies that the largest reported total is used, as a lower bound,
+// regardless of the order of the results. A repeated total, and a message that it includes, must be
+// counted once.
 func TestAccountsThatShrink(t *testing.T) {
 	consumed := func(lines ...string) (receipt.Amounts, told) {
 		r := toldOf(t, lines)
@@ -197,7 +198,8 @@ func TestAccountsThatShrink(t *testing.T) {
 	}
 }
 
-// TestPatchFolder verifies that names in a patch are relative to the directory of the shell.
+// TestPatchFolder verifies that paths in a patch are relative to the working directory of the
+// shell.
 func TestPatchFolder(t *testing.T) {
 	r := toldOf(t, []string{
 		rollout,
@@ -209,8 +211,8 @@ func TestPatchFolder(t *testing.T) {
 	}
 }
 
-// TestEventsApart verifies that events of the same time with different counts are two events, and
-// that a decision without a person is not that of a person.
+// TestEventsApart verifies that two events with the same time but different counts are separate
+// events, and that a decision without a person is not attributed to one.
 func TestEventsApart(t *testing.T) {
 	event := func(attributes string) string {
 		return `{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"timeUnixNano":"1767225600000000000","attributes":[` + attributes + `]}]}]}]}`
@@ -234,8 +236,8 @@ func TestEventsApart(t *testing.T) {
 	}
 }
 
-// TestTiersOfTwoLogs verifies that the first and the last tier depend on the times, whatever the
-// order of logs.
+// TestTiersOfTwoLogs verifies that the first and the last tier are determined by the times,
+// regardless of the order of the logs.
 func TestTiersOfTwoLogs(t *testing.T) {
 	plan := strings.Replace(asked, `"type"`, `"permissionMode":"plan","type"`, 1)
 	auto := strings.Replace(again, `"type"`, `"permissionMode":"bypassPermissions","type"`, 1)
@@ -246,7 +248,7 @@ func TestTiersOfTwoLogs(t *testing.T) {
 	}
 }
 
-// TestOtherEvents verifies that events without a place in a receipt are counted.
+// TestOtherEvents verifies that events that have no place in a receipt are counted.
 func TestOtherEvents(t *testing.T) {
 	r := toldOf(t, []string{`{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"timeUnixNano":"1767225600000000000","body":{"stringValue":"claude_code.user_prompt"},"attributes":[]}]}]}]}`})
 	if counted, _ := r.meta["source"].(map[string]any)["counted"].(map[string]any); fmt.Sprint(counted["other_events"]) != "1" {
@@ -254,7 +256,7 @@ func TestOtherEvents(t *testing.T) {
 	}
 }
 
-// A growing is a stream that never ends, with different lines.
+// A growing is an endless stream whose lines differ.
 type growing struct {
 	lines int
 	line  func(int) string
@@ -271,7 +273,7 @@ func (e *growing) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// TestEndlessStream verifies that memory use stays bounded even if a stream never ends in a
+// TestEndlessStream verifies that memory use stays bounded even if a stream never ends with a
 // result.
 func TestEndlessStream(t *testing.T) {
 	for name, line := range map[string]func(int) string{
@@ -290,7 +292,8 @@ func TestEndlessStream(t *testing.T) {
 	}
 }
 
-// TestEditOfNothing verifies that an edit that replaces nothing may have created the file.
+// TestEditOfNothing verifies that an edit that replaces no text is recorded as one that may have
+// created the file.
 func TestEditOfNothing(t *testing.T) {
 	r := toldOf(t, []string{
 		asked,

@@ -12,7 +12,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source"
 )
 
-// transcript returns lines of a transcript, one second after the other.
+// transcript returns the lines of a transcript, at intervals of one second.
 func transcript(lines ...string) string {
 	var b strings.Builder
 	for i, line := range lines {
@@ -40,8 +40,7 @@ func recorded(t *testing.T, log string) told {
 	return read(t, d)
 }
 
-// TestEdits verifies that an edit has digests if replaying it produces the same text as its
-// patch.
+// TestEdits verifies that an edit has digests if replaying it produces the same text as its patch.
 func TestEdits(t *testing.T) {
 	sum := func(text string) string { return canon.Sum([]byte(text)).String() }
 	for name, test := range map[string]struct{ tool, besides, before, after string }{
@@ -96,7 +95,7 @@ func TestEdits(t *testing.T) {
 	}
 }
 
-// TestEnds verifies that the last lines of a session state how it ended, not those before.
+// TestEnds verifies that only the last lines of a session determine how it ended.
 func TestEnds(t *testing.T) {
 	const interrupted = `"type":"user","message":{"role":"user","content":[{"type":"text","text":"[Request interrupted by user]"}]}`
 	const over = `"type":"system","subtype":"turn_duration"`
@@ -127,8 +126,8 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// TestRepeated verifies that the line of a message with the most output counts, wherever it is,
-// and that copies in another session count once.
+// TestRepeated verifies that, of several lines of a message, the one with the most output is used,
+// regardless of its position, and that copies in another session are not counted again.
 func TestRepeated(t *testing.T) {
 	line := func(output int) string {
 		return strings.Replace(said, `"output_tokens":1`, fmt.Sprintf(`"output_tokens":%d`, output), 1)
@@ -144,7 +143,8 @@ func TestRepeated(t *testing.T) {
 	}
 }
 
-// TestCalls verifies that the end of a call is that of a line, and nothing else.
+// TestCalls verifies that the outcome of a call is the one that a line states, and is not
+// determined by anything else.
 func TestCalls(t *testing.T) {
 	for name, test := range map[string]struct{ result, besides, want, category string }{
 		"returned":          {`"content":"x"`, `null`, "succeeded", ""},
@@ -160,7 +160,7 @@ func TestCalls(t *testing.T) {
 			t.Errorf("%s: %+v", name, c)
 		}
 
-		// A failed call may have sent something, and a call that never ran did not.
+		// A failed call may have sent data, but a call that never ran did not.
 		hosts := len(r.SideEffects.NetworkEgress)
 		switch name {
 		case "returned":
@@ -182,7 +182,7 @@ func TestCalls(t *testing.T) {
 	}
 }
 
-// TestLines verifies that lines that are invalid or too long are counted and not read.
+// TestLines verifies that invalid lines and lines that are too long are counted but not read.
 func TestLines(t *testing.T) {
 	half := strings.Replace(asks("1", "Bash", `{"command":"x\ud83d"}`), `"output_tokens":1`, `"output_tokens":5`, 1)
 	r := recorded(t, "\ufeff"+transcript(half)+"{broken\r\n\r\n")
@@ -213,7 +213,7 @@ func (endless) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// fileLines returns the lines of a file.
+// fileLines returns the lines in a file.
 func fileLines(t *testing.T, name string) []string {
 	t.Helper()
 	text, err := os.ReadFile(name)
@@ -223,8 +223,8 @@ func fileLines(t *testing.T, name string) []string {
 	return strings.Split(strings.TrimSpace(string(text)), "\n")
 }
 
-// TestAgents verifies that without the log of an agent that worked for the session, its work is
-// unreported.
+// TestAgents verifies that, if the log of an agent that worked for the session is missing, its work
+// is unreported.
 func TestAgents(t *testing.T) {
 	session := slices.DeleteFunc(fileLines(t, "testdata/session.jsonl"), func(line string) bool { return strings.Contains(line, "new-kind-of-record") })
 	alone, both := toldOf(t, session), toldOf(t, session, fileLines(t, "testdata/agent-a1b2.jsonl"))
@@ -241,8 +241,8 @@ func TestAgents(t *testing.T) {
 	}
 }
 
-// TestTimes verifies that few lines of a stream have times, and that its result states how long
-// it took.
+// TestTimes verifies that few lines in a stream have times, and that the result of the stream
+// states the duration.
 func TestTimes(t *testing.T) {
 	const stamped = `{"type":"user","session_id":"s","timestamp":"2026-01-01T00:00:0%dZ","message":{}}` + "\n"
 	log := fmt.Sprintf(stamped+stamped, 1, 5)
@@ -260,8 +260,8 @@ func TestTimes(t *testing.T) {
 	}
 }
 
-// TestOutputs verifies that the lines before the output of a command state how it ended, in an
-// output of Codex.
+// TestOutputs verifies that, for an output from Codex, the lines that precede the output of a
+// command state how the command ended.
 func TestOutputs(t *testing.T) {
 	for output, want := range map[string]string{
 		`"Exit code: 0\nOutput:\nx"`:                                       "succeeded",
@@ -296,7 +296,8 @@ func TestOutputs(t *testing.T) {
 	}
 }
 
-// TestBetween verifies that a tool or an agent between two calls of models makes them two calls.
+// TestBetween verifies that two spans are separate model calls if there is a tool or an agent
+// between them.
 func TestBetween(t *testing.T) {
 	span := func(id, parent, operation string, tokens int) string {
 		return fmt.Sprintf(`{"traceId":"0af7651916cd43dd8448eb211c80319c","spanId":"00000000000000%s","parentSpanId":"00000000000000%s","startTimeUnixNano":"1","endTimeUnixNano":"2","attributes":[{"key":"gen_ai.operation.name","value":{"stringValue":%q}},{"key":"gen_ai.usage.input_tokens","value":{"intValue":%d}}]}`, id, parent, operation, tokens)
@@ -316,7 +317,7 @@ func TestBetween(t *testing.T) {
 }
 
 // TestNameless verifies that calls and messages without IDs are counted, and that the lists are
-// then incomplete.
+// marked as incomplete.
 func TestNameless(t *testing.T) {
 	const call = `"type":"assistant","message":{"role":"assistant","model":"m","content":[{"type":"tool_use","name":"Bash","input":{}}],"usage":{"input_tokens":3,"output_tokens":5}}`
 	const calls, tokens = "/side_effects/tool_calls", "/autonomy_budget/consumed/input_tokens"
@@ -347,8 +348,8 @@ func TestNameless(t *testing.T) {
 	}
 }
 
-// TestHooks verifies that runs of hooks are counted by name, in however many ways a run is
-// stated, and that the commands of hooks are not copied.
+// TestHooks verifies that hook runs are counted by name, regardless of how many lines report a run,
+// and that the commands of hooks are not copied.
 func TestHooks(t *testing.T) {
 	progress := func(name string) string {
 		return `"type":"progress","data":{"type":"hook_progress","hookEvent":"PostToolUse","hookName":"` + name + `","command":"fmt --key s3cr3t"}`

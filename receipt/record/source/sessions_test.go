@@ -13,8 +13,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source"
 )
 
-// TestOtherAgents verifies that a log of an agent that is not supported is named, and that
-// nothing of it is recorded.
+// TestOtherAgents verifies that the error for a log of an unsupported agent names the agent, and
+// that nothing is recorded.
 func TestOtherAgents(t *testing.T) {
 	n := 0
 	err := filepath.WalkDir(vectors.Dir(t, "sources-2"), func(name string, d fs.DirEntry, err error) error {
@@ -56,8 +56,8 @@ func TestOtherAgents(t *testing.T) {
 	}
 }
 
-// TestClaudeLines verifies that a line is of a transcript only if it has a known type and, if it
-// has a message, the role of a user or an assistant.
+// TestClaudeLines verifies that a line belongs to a transcript only if its type is known and its
+// message, if any, has the role of a user or an assistant.
 func TestClaudeLines(t *testing.T) {
 	for line, is := range map[string]bool{
 		`{"type":"user","sessionId":"s","message":{"role":"user","content":"x"}}`:         true,

@@ -9,8 +9,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source"
 )
 
-// FuzzTasks verifies that each byte of two logs is of at most one task, that no two tasks have
-// the same ID, and that no span is outside its log.
+// FuzzTasks verifies that each byte of two logs belongs to at most one task, that no two tasks have
+// the same ID, and that no span extends beyond its log.
 func FuzzTasks(f *testing.F) {
 	for _, name := range []string{"session.jsonl", "agent-a1b2.jsonl", "rollout.jsonl", "stream.jsonl", "exec.jsonl", "spans.json", "events.jsonl"} {
 		text, err := os.ReadFile(filepath.Join("testdata", name))

@@ -18,7 +18,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source"
 )
 
-// An outlined is a log with its outline and its bytes.
+// An outlined is a log with its outline and its content.
 type outlined struct {
 	*source.Outline
 	text []byte
@@ -36,7 +36,7 @@ func outline(t testing.TB, name string, text []byte) *outlined {
 	return &outlined{o, text}
 }
 
-// tasks returns the tasks of logs, divided or not.
+// tasks returns the tasks in the given logs, either divided or as one task per session.
 func tasks(logs []*outlined, apart bool) []*source.Task {
 	var list []*source.Outline
 	for _, l := range logs {
@@ -52,7 +52,7 @@ func cut(text []byte, spans []source.Span) (b []byte) {
 	return b
 }
 
-// linesOf returns the lines of a task, by the names of their logs.
+// linesOf returns the lines of a task, indexed by the name of the log.
 func linesOf(logs []*outlined, task *source.Task) map[string]string {
 	all := map[string]string{}
 	for _, p := range task.Parts {
@@ -65,7 +65,7 @@ func linesOf(logs []*outlined, task *source.Task) map[string]string {
 	return all
 }
 
-// taskDraft returns the draft of a task.
+// taskDraft returns the draft for a task.
 func taskDraft(t testing.TB, logs []*outlined, task *source.Task) *receipt.Draft {
 	t.Helper()
 	var inputs []source.Input
@@ -84,7 +84,7 @@ func taskDraft(t testing.TB, logs []*outlined, task *source.Task) *receipt.Draft
 	return log.Draft
 }
 
-// A tally is the sum of receipts.
+// A tally contains the sums over several receipts.
 type tally struct{ calls, input, output, writes, handoffs int64 }
 
 func (a *tally) add(d *receipt.Draft) {
@@ -102,7 +102,8 @@ func (a *tally) add(d *receipt.Draft) {
 	a.handoffs += int64(len(d.SideEffects.A2AHandoffs))
 }
 
-// cuttable returns the published logs whose sessions have tasks, by directory.
+// cuttable returns the published logs whose sessions can be divided into tasks, grouped by
+// directory.
 func cuttable(t testing.TB) (folders [][]*outlined) {
 	t.Helper()
 	dir := vectors.Dir(t, "sources")
@@ -133,8 +134,8 @@ func cuttable(t testing.TB) (folders [][]*outlined) {
 	return folders
 }
 
-// TestTasksAreTheSession verifies that each line is of one task, and that the tasks of a session
-// together state the same as the session.
+// TestTasksAreTheSession verifies that each line belongs to one task, and that the tasks of a
+// session together state the same as the entire session.
 func TestTasksAreTheSession(t *testing.T) {
 	several := 0
 	for _, logs := range cuttable(t) {
@@ -181,8 +182,8 @@ func TestTasksAreTheSession(t *testing.T) {
 	}
 }
 
-// TestTasksStay verifies that the receipt of a task that another one followed, and that has no
-// open calls, stays the same when its log grows.
+// TestTasksStay verifies that the receipt of a task does not change when its log grows, if another
+// task follows and no call is open.
 func TestTasksStay(t *testing.T) {
 	followed, cuts, every := 0, 8, 6
 	if testing.Short() {
@@ -196,7 +197,7 @@ func TestTasksStay(t *testing.T) {
 			final[task.ID] = fmt.Sprint(linesOf(logs, task))
 		}
 		for n, l := range logs {
-			if strings.Contains(l.Name, "subagents") { // which grow while their session does
+			if strings.Contains(l.Name, "subagents") { // these logs grow together with their session
 				continue
 			}
 			lines := bytes.SplitAfter(l.text, []byte("\n"))
@@ -233,8 +234,8 @@ func TestTasksStay(t *testing.T) {
 	}
 }
 
-// TestCopiesCountOnce verifies that lines that a session copied from another are of the other
-// session.
+// TestCopiesCountOnce verifies that lines that a session copied from another session are attributed
+// to the other session.
 func TestCopiesCountOnce(t *testing.T) {
 	dir := vectors.Dir(t, "sources")
 	for _, family := range []string{"claude-transcript-vscode-copilot-chat/resumed", "codex-rollout-codexbar/fork"} {

@@ -6,13 +6,13 @@ import (
 	"testing"
 )
 
-// spent returns a line of a message with its usage.
+// spent returns a line that contains a message with its usage.
 func spent(id, usage string) string {
 	return fmt.Sprintf(`"type":"assistant","message":{"role":"assistant","id":%q,"model":"claude-x","content":[],"stop_reason":"end_turn","usage":%s}`, id, usage)
 }
 
-// TestInputInParts verifies that a sum of which a part is missing or invalid is a lower bound,
-// and that an incomplete line does not reduce the counts of another line.
+// TestInputInParts verifies that a sum is a lower bound if a part of it is missing or invalid, and
+// that an incomplete line does not reduce the counts from another line.
 func TestInputInParts(t *testing.T) {
 	for name, test := range map[string]struct {
 		lines []string
@@ -38,8 +38,8 @@ func TestInputInParts(t *testing.T) {
 	}
 }
 
-// TestTurnsOfExec verifies that a completed turn without usage makes sums lower bounds, and that
-// a part that one turn does not state is not stated for all turns.
+// TestTurnsOfExec verifies that a completed turn without usage makes sums lower bounds. A part of
+// the usage that one turn does not state must not be stated for all turns.
 func TestTurnsOfExec(t *testing.T) {
 	const first = `{"type":"thread.started","thread_id":"t"}`
 	turn := func(usage string) string {
@@ -67,8 +67,8 @@ func TestTurnsOfExec(t *testing.T) {
 	}
 }
 
-// TestCutExec verifies that lines before the first turn are of a turn whose beginning is missing,
-// and not of the next turn, and that unreadable changes make their list incomplete.
+// TestCutExec verifies that lines before the first turn are attributed to a turn whose beginning is
+// missing instead of to the next turn. Unreadable changes must make their list incomplete.
 func TestCutExec(t *testing.T) {
 	command := func(code int) string {
 		return fmt.Sprintf(`{"type":"item.completed","item":{"id":"item_0","type":"command_execution","exit_code":%d,"status":"completed"}}`, code)
@@ -99,8 +99,8 @@ func TestCutExec(t *testing.T) {
 	}
 }
 
-// TestStrangeFork verifies that the counts of a fork include those of its parent, also if its
-// rollout follows that of another session in the same file.
+// TestStrangeFork verifies that the counts of a fork include those of its parent, even if its
+// rollout follows the rollout of another session in the same file.
 func TestStrangeFork(t *testing.T) {
 	meta := func(id, from string) string {
 		return `{"timestamp":"2026-04-25T10:00:00Z","type":"session_meta","payload":{"id":"` + id + `","forked_from_id":"` + from + `"}}`

@@ -16,7 +16,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source"
 )
 
-// drafted returns the draft of texts of one task, nil if they state nothing.
+// drafted returns the draft for texts that form one task, or nil if they state nothing.
 func drafted(t *testing.T, texts ...[]byte) *receipt.Draft {
 	t.Helper()
 	var inputs []source.Input
@@ -33,8 +33,8 @@ func drafted(t *testing.T, texts ...[]byte) *receipt.Draft {
 	return l.Draft
 }
 
-// deeds returns the actions and the usage in a draft, and how the task ended. A task without a
-// name has a name made of its logs.
+// deeds returns the actions and the usage in a draft, and the outcome of the task. It omits names
+// that are derived from the logs of an unnamed task.
 func deeds(t *testing.T, d *receipt.Draft) string {
 	t.Helper()
 	text, err := json.MarshalIndent([]any{d.SideEffects, d.Cost, d.AutonomyBudget, d.Approvals, d.Lifecycle.FinalState, d.Identifiers.SessionID, d.ReplayInput.Determinism}, "", " ")
@@ -44,8 +44,8 @@ func deeds(t *testing.T, d *receipt.Draft) string {
 	return string(text)
 }
 
-// TestToldTwice verifies that a log that is passed twice, or is in one file twice, counts once,
-// for all sources.
+// TestToldTwice verifies, for all sources, that a log that is passed twice or occurs twice in one
+// file is counted once.
 func TestToldTwice(t *testing.T) {
 	var paths []string
 	for _, root := range []string{"testdata", vectors.Dir(t, "sources")} {
@@ -103,7 +103,7 @@ func firstDifference(want, got string) string {
 	return fmt.Sprintf("%d lines, once %d", len(b), len(a))
 }
 
-// Lines of codex exec.
+// These are lines from codex exec.
 const (
 	thread    = `{"type":"thread.started","thread_id":"t"}`
 	turn      = `{"type":"turn.started"}`
@@ -114,9 +114,9 @@ const (
 	tookNone  = `{"type":"turn.completed"}`
 )
 
-// TestRunsTold verifies that a copy of a run of codex exec counts once, also if it was made while
-// the run continued, and that a run that only begins as another one did is another run. If it is
-// unknown which of both it is, the amounts are lower bounds.
+// TestRunsTold verifies that a copy of a codex exec run is counted once, even if the copy was made
+// while the run continued. A run that only begins in the same way as another run must be counted
+// separately. If it is unknown which of the two cases applies, the amounts are lower bounds.
 func TestRunsTold(t *testing.T) {
 	whole := []string{thread, turn, looking, building, tookThree}
 	for name, c := range map[string]struct {
@@ -124,7 +124,7 @@ func TestRunsTold(t *testing.T) {
 		calls int
 		input int64
 		floor bool
-		state string // "" is not stated
+		state string // "" if the draft does not state the value
 	}{
 		"one":                       {[][]string{whole}, 2, 3, false, "SUCCEEDED"},
 		"a copy":                    {[][]string{whole, whole}, 2, 3, false, "SUCCEEDED"},

@@ -2,8 +2,8 @@ package source_test
 
 import "testing"
 
-// TestUnreadClaude verifies that a line of Claude Code that states an action, in a form that its
-// reader does not know or cannot attribute, makes every list of actions a lower bound.
+// TestUnreadClaude verifies that a Claude Code line turns every list of actions into a lower bound
+// if it states an action that the reader does not know or cannot attribute.
 func TestUnreadClaude(t *testing.T) {
 	const transcript, stream = `,"sessionId":"s","timestamp":"2026-04-25T10:00:04Z"`, `,"session_id":"s"`
 	const begun = `{"type":"system","subtype":"init","session_id":"s"}`
@@ -42,8 +42,9 @@ func TestUnreadClaude(t *testing.T) {
 	}
 }
 
-// TestMentions verifies that a line of a stream that names a call or a task, which no other line
-// states, makes every list of actions a lower bound, and that a line that repeats one does not.
+// TestMentions verifies that a line in a stream turns every list of actions into a lower bound if
+// it mentions a call or a task that no other line states. A line that repeats a known call or task
+// must not.
 func TestMentions(t *testing.T) {
 	system := func(sub, members string) string {
 		return `{"type":"system","subtype":"` + sub + `","session_id":"s"` + members + `}`
@@ -98,8 +99,8 @@ func TestMentions(t *testing.T) {
 	}
 }
 
-// TestProgressOfCalls verifies that lines which state that a known call runs, or that a hook runs
-// for no call, leave no list open.
+// TestProgressOfCalls verifies that lists stay complete if a line states that a known call is
+// running, or that a hook is running without a call.
 func TestProgressOfCalls(t *testing.T) {
 	const line = `,"sessionId":"s","timestamp":"2026-04-25T10:00:04Z"`
 	r := toldOf(t, []string{
@@ -113,8 +114,9 @@ func TestProgressOfCalls(t *testing.T) {
 	}
 }
 
-// TestCallsOfOneID verifies that a second call under the ID of another one is not a copy of it, and
-// that a result after both calls is stated of neither. A copy adds nothing.
+// TestCallsOfOneID verifies that a second call that has the ID of another call is not treated as a
+// copy, and that a result that follows both calls is attributed to neither. A copy must add
+// nothing.
 func TestCallsOfOneID(t *testing.T) {
 	call := func(tool, input string) string {
 		return `{"type":"assistant","sessionId":"s","timestamp":"2026-04-25T10:00:03Z","message":{"id":"m9","role":"assistant","model":"m","content":[{"type":"tool_use","id":"t9","name":"` + tool + `","input":` + input + `}],"usage":{"input_tokens":3,"output_tokens":5}}}`
@@ -144,8 +146,7 @@ func TestCallsOfOneID(t *testing.T) {
 	}
 }
 
-// open reads a log, and fails the test unless every list of actions in its draft is a lower
-// bound.
+// open reads a log and fails the test unless every list of actions in the draft is a lower bound.
 func open(t *testing.T, log []string) told {
 	t.Helper()
 	r := toldOf(t, log)

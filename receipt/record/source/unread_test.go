@@ -16,13 +16,13 @@ import (
 	"github.com/receiptkit/receiptkit/fixtures/vectors"
 )
 
-// unheard is a type that no reader knows.
+// unheard is a type that no reader supports.
 const unheard = "x_unheard_of"
 
-// TestUnread replaces the type of each record and of each content block of public logs with an
-// unknown type, one at a time. Whatever the draft then states less of must be a lower bound. In
-// its modest size, the test replaces a few types of each log that is not large. At full size, it
-// replaces fewer types of larger logs.
+// TestUnread replaces the type of each record and content block in public logs with an unknown
+// type, one at a time. If the draft then states less, the affected values must be lower bounds.
+// Unless it runs at full size, the test replaces only a few types in each log, and skips large
+// logs. At full size, the test replaces fewer types in larger logs.
 func TestUnread(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	places, size := 8, 200_000
@@ -68,7 +68,7 @@ func TestUnread(t *testing.T) {
 	}
 }
 
-// publicLogs returns the logs of all supported kinds, in both sets.
+// publicLogs returns the logs of all supported kinds from both sets.
 func publicLogs(t *testing.T) (names []string) {
 	t.Helper()
 	for _, set := range []string{"sources", "sources-2"} {
@@ -90,8 +90,8 @@ func publicLogs(t *testing.T) (names []string) {
 	return names
 }
 
-// valuesOf returns the lines of a log or, if it is a JSON value on several lines, the value on
-// one line.
+// valuesOf returns the lines of a log. If the log is a JSON value that spans several lines, the
+// value is returned as one line.
 func valuesOf(text []byte) [][]byte {
 	var whole bytes.Buffer
 	if json.Compact(&whole, text) == nil {
@@ -100,14 +100,14 @@ func valuesOf(text []byte) [][]byte {
 	return bytes.Split(bytes.TrimSpace(text), []byte("\n"))
 }
 
-// A typed is a line in which the type of one record or block is replaced.
+// A typed is a line in which the type of one record or block was replaced.
 type typed struct {
 	line     int
 	what     string
 	replaced []byte
 }
 
-// typesIn returns a line for each type in a log.
+// typesIn returns one line for each type that occurs in a log.
 func typesIn(t *testing.T, lines [][]byte) (all []typed) {
 	t.Helper()
 	for i, text := range lines {
@@ -130,8 +130,8 @@ func typesIn(t *testing.T, lines [][]byte) (all []typed) {
 	return all
 }
 
-// eachType finds the type of each record, content block, item, span, and event. Types within
-// inputs and results of tools are not those of records.
+// eachType finds the type of each record, content block, item, span, and event. Types inside inputs
+// and results of tools are not types of records.
 func eachType(v any, take func(what string, set func(string))) {
 	switch x := v.(type) {
 	case []any:
@@ -162,8 +162,8 @@ func eachType(v any, take func(what string, set func(string))) {
 	}
 }
 
-// amountsOf returns the lengths of the lists and the counts of a draft, by place. Entries of
-// redactions are about values of this draft, and count nothing that was done.
+// amountsOf returns the counts in a draft and the lengths of its lists, indexed by place. Entries
+// of redactions describe values in the draft itself, and do not count actions.
 func amountsOf(t *testing.T, d any) map[string]float64 {
 	t.Helper()
 	var v map[string]any
@@ -186,7 +186,7 @@ func addAmounts(all map[string]float64, at string, v any) {
 		all[at] = x
 	case []any:
 		all[at] = float64(len(x))
-		if at == "/cost/provider_breakdown" { // by model, wherever it stands
+		if at == "/cost/provider_breakdown" { // indexed by model, regardless of position
 			for _, y := range x {
 				addAmounts(all, fmt.Sprint(at, "/", y.(map[string]any)["model"]), y)
 			}
@@ -198,7 +198,7 @@ func addAmounts(all map[string]float64, at string, v any) {
 	}
 }
 
-// listed reports whether a place, or one that contains it, is listed.
+// listed reports whether a list contains a place or a place that contains it.
 func listed(list map[string]bool, at string) bool {
 	for ; at != ""; at = at[:strings.LastIndexByte(at, '/')] {
 		if list[at] {
@@ -208,8 +208,8 @@ func listed(list map[string]bool, at string) bool {
 	return false
 }
 
-// TestUnreadOneDeed verifies that a log with a single deed in an unknown form states that deeds
-// may be missing.
+// TestUnreadOneDeed verifies that the draft states that actions may be missing if the only action
+// in a log has an unknown form.
 func TestUnreadOneDeed(t *testing.T) {
 	const line = `{"timestamp":"2026-04-25T10:00:02Z","type":"response_item","payload":{"type":"image_generation_call","id":"ig_1","status":"completed"}}`
 	for name, log := range map[string][]string{

@@ -12,8 +12,8 @@ const (
 	inputTokens  = "/autonomy_budget/consumed/input_tokens"
 )
 
-// TestCodexPatchesInPart verifies that a successful patch whose changes cannot be read leaves
-// open which files were written.
+// TestCodexPatchesInPart verifies that a successful patch with unreadable changes leaves the list
+// of written files open.
 func TestCodexPatchesInPart(t *testing.T) {
 	const asks = `response_item {"type":"custom_tool_call","call_id":"c1","name":"apply_patch","input":"*** Begin Patch\n*** Delete File: old.go\n*** End Patch"}`
 	const output = `response_item {"type":"custom_tool_call_output","call_id":"c1","output":"Exit code: 0\nOutput:\nSuccess"}`
@@ -50,13 +50,13 @@ func TestCodexPatchesInPart(t *testing.T) {
 	}
 }
 
-// execLines returns a stream of one turn with one complete item.
+// execLines returns a stream that contains one turn with one completed item.
 func execLines(item string) []string {
 	return []string{`{"type":"thread.started","thread_id":"th"}`, `{"type":"turn.started"}`, `{"type":"item.completed","item":` + item + `}`, `{"type":"turn.completed","usage":{"input_tokens":1,"output_tokens":1}}`}
 }
 
-// TestCodexHandoffs verifies that calls that give work to other agents are handoffs to the agents
-// that they name. Without names, the list of handoffs is incomplete.
+// TestCodexHandoffs verifies that calls that assign work to other agents are recorded as handoffs
+// to the named agents. If a call names no agent, the list of handoffs is incomplete.
 func TestCodexHandoffs(t *testing.T) {
 	spawn := func(name, output string) []string {
 		return codexLines(codexMeta, codexBegins, codexNever, `response_item {"type":"function_call","name":"`+name+`","call_id":"c1","arguments":"{\"message\":\"x\"}"}`, `response_item {"type":"function_call_output","call_id":"c1","output":`+output+`}`)
@@ -99,8 +99,8 @@ func TestCodexHandoffs(t *testing.T) {
 	}
 }
 
-// TestCodexUnreadContent verifies that blocks of unknown types in messages, and marks with other
-// members, leave open which calls were made.
+// TestCodexUnreadContent verifies that unknown types of message blocks, and marks with additional
+// members, leave the list of calls open.
 func TestCodexUnreadContent(t *testing.T) {
 	const message = `response_item {"type":"message","role":"assistant","content":`
 	for payload, open := range map[string]bool{
@@ -123,7 +123,8 @@ func TestCodexUnreadContent(t *testing.T) {
 	}
 }
 
-// TestExecWithoutUsage verifies that a completed turn without usage leaves tokens unreported.
+// TestExecWithoutUsage verifies that a completed turn without usage makes the number of tokens
+// unreported.
 func TestExecWithoutUsage(t *testing.T) {
 	lines := execLines(`{"id":"i","type":"agent_message"}`)
 	if r := toldOf(t, lines); r.untold[inputTokens] {

@@ -2,7 +2,7 @@ package story
 
 import "testing"
 
-// TestGaps verifies that every cause has an effect on the receipt, and that causes are counted
+// TestGaps verifies that every cause affects the receipt, and that different causes are counted
 // under different names.
 func TestGaps(t *testing.T) {
 	names := map[string]Gap{}

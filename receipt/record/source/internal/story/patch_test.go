@@ -7,8 +7,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// TestPatchOf verifies the changes of a patch. The content of a file is known only if the patch
-// adds all of its lines, and an incomplete patch yields no changes.
+// TestPatchOf verifies the changes that a patch makes. The content of a file is known only if the
+// patch adds all lines of the file. An incomplete patch yields no changes.
 func TestPatchOf(t *testing.T) {
 	const begin, end = "*** Begin Patch\n", "*** End Patch\n"
 	create := func(path string, after story.State) story.Write {
