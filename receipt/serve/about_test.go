@@ -16,7 +16,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/serve/internal/servetest"
 )
 
-// TestMetrics verifies the metrics, and that no label contains data from a request.
+// TestMetrics verifies the metrics, and that their labels contain no data from requests.
 func TestMetrics(t *testing.T) {
 	h := start(t, options(t))
 	h.post("/v1/verify", "application/json", fixture(t, "valid/minimal.json"))
@@ -49,7 +49,7 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-// TestKeySet verifies that only the public members of keys are shown.
+// TestKeySet verifies that the key set contains only the public members of keys.
 func TestKeySet(t *testing.T) {
 	o := options(t)
 	text := []byte(`{"keys":[{"kty":"OKP","crv":"Ed25519","kid":"a","x":"eA","d":"secret","comment":"inside","issuers":["i"],"x5u":"https://example.com"},` +
@@ -71,7 +71,8 @@ func TestKeySet(t *testing.T) {
 	}
 }
 
-// shownProofs contains proofs of every receipt except the ID bad, in a tree of one leaf.
+// shownProofs returns a proof for every receipt except the one with the ID bad. The tree has a
+// single leaf.
 type shownProofs struct{ note []byte }
 
 func (p shownProofs) Checkpoint() []byte         { return p.note }
@@ -84,7 +85,7 @@ func (p shownProofs) Proof(id string) ([]byte, error) {
 	return proof.Format(), nil
 }
 
-// TestMounts verifies that the page and the proofs are served if they exist.
+// TestMounts verifies that the page and the proofs are served if they are configured.
 func TestMounts(t *testing.T) {
 	say := func(text string) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, text+" "+r.URL.Path) })
@@ -112,7 +113,7 @@ func TestMounts(t *testing.T) {
 	if got := h.get("/x/receipts/bad/proof"); got.status != 500 || got.code() != "internal_error" || bytes.Contains(got.body, []byte("disk")) {
 		t.Errorf("a proof that cannot be made: %d %s", got.status, got.body)
 	}
-	// The server can be mounted below a path of another server.
+	// The server can also be mounted under a path of another server.
 	mux := http.NewServeMux()
 	mux.Handle("/receipts/", http.StripPrefix("/receipts", h.server))
 	below := startHandler(t, h.server, mux)
@@ -124,7 +125,7 @@ func TestMounts(t *testing.T) {
 	}
 }
 
-// TestDocs verifies that the table of routes in docs/http.md matches the routes.
+// TestDocs verifies that the table of routes in docs/http.md matches the implemented routes.
 func TestDocs(t *testing.T) {
 	text, err := os.ReadFile("../../docs/http.md")
 	if err != nil {

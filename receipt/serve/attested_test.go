@@ -14,7 +14,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// attested returns an attestation of a receipt, signed by a key of the fixtures.
+// attested returns an attestation of a receipt, signed with a key from the fixtures.
 func attested(t testing.TB, text []byte, key string) []byte {
 	t.Helper()
 	sealed, err := receipt.ParseSealed(text)
@@ -36,8 +36,8 @@ func attested(t testing.TB, text []byte, key string) []byte {
 	return envelope.Bytes()
 }
 
-// TestAttestations verifies that an attestation gets the same report as from receipt verify, alone
-// and in a stream, for every question.
+// TestAttestations verifies that the report for an attestation equals that of receipt verify, for a
+// single attestation and in a stream, and for all policy options.
 func TestAttestations(t *testing.T) {
 	good := attested(t, fixture(t, "valid/task.json"), "key_2026_04")
 	bodies := map[string][]byte{
@@ -88,8 +88,8 @@ func TestAttestations(t *testing.T) {
 	}
 }
 
-// TestLargeAttestation verifies that a large attestation is not opened, because the memory for its
-// content cannot be determined.
+// TestLargeAttestation verifies that a large attestation is not opened, because the memory that its
+// content needs cannot be determined.
 func TestLargeAttestation(t *testing.T) {
 	h := start(t, options(t))
 	body := append(append([]byte(`{"mediaType":"application/vnd.dev.sigstore.bundle.v0.3+json","dsseEnvelope":{"payload":"`), bytes.Repeat([]byte("W1tb"), 1<<18)...), `"}}`...)
@@ -101,12 +101,12 @@ func TestLargeAttestation(t *testing.T) {
 	}
 }
 
-// judgement returns the part of a report that does not depend on the source of the receipt.
+// judgement returns the parts of a report that do not depend on the source of the receipt.
 func judgement(r *receipt.Report) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%v %v %s %v\n", r.Verdict, r.Scope, r.ReceiptID, r.ReceiptHash)
 	for _, c := range r.Checks {
-		if c.Step != receipt.StepLink { // the link of a single receipt cannot be checked
+		if c.Step != receipt.StepLink { // the link cannot be checked for a single receipt
 			fmt.Fprintf(&b, "%v %v %s %s %s\n", c.Step, c.Status, c.Code, c.Pointer, c.Detail)
 		}
 	}

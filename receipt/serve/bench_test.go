@@ -15,7 +15,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// chained returns signed receipts of one stream, about 11 KB each, one per line.
+// chained returns signed receipts from one stream, of about 11 KB each, one per line.
 func chained(t testing.TB, n int) []byte {
 	t.Helper()
 	private, err := keys.ParsePrivate(fixture(t, "keys/key_2026_04.private.json"))
@@ -56,8 +56,8 @@ func chained(t testing.TB, n int) []byte {
 	return out
 }
 
-// BenchmarkStream compares verifying lines over HTTP with verifying them in process, as the command
-// does. The times per operation should differ by at most a quarter.
+// BenchmarkStream compares the verification of lines over HTTP with the verification in process, as
+// in the command. The times per operation should differ by at most a quarter.
 func BenchmarkStream(b *testing.B) {
 	body := chained(b, 2000)
 	judge, err := receipt.NewVerifier(trusted(b), receipt.Policy{Now: noon()})

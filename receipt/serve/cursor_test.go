@@ -14,7 +14,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/serve/internal/servetest"
 )
 
-// nextCursor returns the cursor of an answer, or "" if there is none.
+// nextCursor returns the cursor in a response, or "" if there is none.
 func nextCursor(t testing.TB, got reply) string {
 	t.Helper()
 	var page struct {
@@ -31,8 +31,9 @@ func nextCursor(t testing.TB, got reply) string {
 	return *page.Page.NextCursor
 }
 
-// TestCursors verifies that a cursor that no list returned is refused, that a cursor whose position
-// no longer exists is expired, and that each character of a cursor matters.
+// TestCursors verifies that a cursor that was not returned by a list is rejected, that a cursor
+// whose position no longer exists has expired, and that changing any character of a cursor makes it
+// invalid.
 func TestCursors(t *testing.T) {
 	list := servetest.Receipts(t, 4)
 	serving := func(texts ...[]byte) *host {
@@ -72,7 +73,7 @@ func TestCursors(t *testing.T) {
 	}
 }
 
-// endless is a source that always reports more receipts.
+// endless is a source that always reports that there are more receipts.
 type endless struct{ *shelf }
 
 func (e endless) ByTask(ctx context.Context, q serve.TaskQuery) ([]serve.Stored, bool, error) {
@@ -80,7 +81,8 @@ func (e endless) ByTask(ctx context.Context, q serve.TaskQuery) ([]serve.Stored,
 	return page, true, err
 }
 
-// TestEndlessList verifies that a source cannot lead a client in a circle.
+// TestEndlessList verifies that a faulty source cannot make a client request pages in an endless
+// loop.
 func TestEndlessList(t *testing.T) {
 	o := options(t)
 	o.Source = endless{library(t)}
@@ -93,8 +95,8 @@ func TestEndlessList(t *testing.T) {
 	}
 }
 
-// TestLongList verifies that a page of receipts has at most 8 MiB or consists of one longer
-// receipt, and that pages neither skip nor repeat a receipt.
+// TestLongList verifies that a page of receipts is at most 8 MiB long unless it consists of a
+// single longer receipt. Pages must neither skip nor repeat a receipt.
 func TestLongList(t *testing.T) {
 	shelf, all := newShelf(), 0
 	for i, size := range []int{10, 9 << 20, 10, 3 << 20, 3 << 20, 3 << 20, 10, 10, 10} {
@@ -137,7 +139,7 @@ func TestLongList(t *testing.T) {
 	}
 }
 
-// An unreadAnswer is that of a client that does not read until gate is closed.
+// An unreadAnswer is the response for a client that does not read until gate is closed.
 type unreadAnswer struct {
 	*httptest.ResponseRecorder
 	gate, writing chan struct{}
@@ -149,8 +151,8 @@ func (w *unreadAnswer) Write(p []byte) (int, error) {
 	return w.ResponseRecorder.Write(p)
 }
 
-// TestUnreadReceipts verifies that receipts that clients do not read use at most the permitted
-// memory, and that this memory is released.
+// TestUnreadReceipts verifies that unread receipts use at most the permitted memory, and that this
+// memory is released.
 func TestUnreadReceipts(t *testing.T) {
 	shelf := newShelf()
 	shelf.put("t", "r", bytes.Replace(servetest.Receipt(t, "r", "t", "w"), []byte("{"), append([]byte("{"), bytes.Repeat([]byte(" "), 1<<20)...), 1))

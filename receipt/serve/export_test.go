@@ -7,16 +7,16 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// A Question is the part of the policy that a request specifies.
+// A Question contains the policy options that a request specifies.
 type Question = question
 
-// For returns the verifier for a question at a time.
+// For returns the verifier for a question at the given time.
 func (v *Verifier) For(q Question, now time.Time) (*receipt.Verifier, error) {
 	return v.verifierFor(q, now)
 }
 
-// RouteTable returns the routes as docs/http.md lists them: method and path, whether
-// the version header is needed, whether a key is.
+// RouteTable returns the routes in the format of docs/http.md: method and path, whether the version
+// header is required, and whether a key is required.
 func RouteTable() (lines []string) {
 	yes := func(b bool) string {
 		if b {
@@ -30,7 +30,7 @@ func RouteTable() (lines []string) {
 	return lines
 }
 
-// FindRoute returns the requirements of the route with a pattern, and whether the route exists.
+// FindRoute reports whether a route with the given pattern exists, and returns its requirements.
 func FindRoute(pattern string) (found, version, key bool, params []string) {
 	for _, r := range new(Server).Routes() {
 		if r.Pattern == pattern {
@@ -40,7 +40,7 @@ func FindRoute(pattern string) (found, version, key bool, params []string) {
 	return false, false, false, nil
 }
 
-// Routes returns method and pattern of each route.
+// Routes returns the method and the pattern of each route.
 func Routes() (list [][2]string) {
 	for _, r := range new(Server).Routes() {
 		method, path, _ := strings.Cut(r.Pattern, " ")

@@ -26,8 +26,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/serve"
 )
 
-// TestTooLarge verifies that a body beyond the limit is refused, with or without a stated length,
-// and that the connection is closed. Reliability 301.
+// TestTooLarge verifies that a body that exceeds the limit is rejected, whether or not its length
+// is stated, and that the connection is closed. Reliability 301.
 func TestTooLarge(t *testing.T) {
 	o := options(t)
 	o.Limits.Document = 100_000
@@ -43,7 +43,7 @@ func TestTooLarge(t *testing.T) {
 			t.Errorf("%s: %d %v %s", name, got.status, got.header, got.body)
 		}
 	}
-	// The stated length alone decides before anything is read.
+	// A stated length that exceeds the limit is sufficient, so nothing is read.
 	answer := h.raw("POST /v1/verify HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9000000000000000000\r\n\r\n")
 	if !strings.HasPrefix(answer, "HTTP/1.1 413 ") || !strings.Contains(answer, "Connection: close") {
 		t.Errorf("%.300s", answer)
@@ -53,15 +53,15 @@ func TestTooLarge(t *testing.T) {
 	}
 }
 
-// TestRefusedMidway verifies that a client that is still sending when it is refused gets the
-// answer, and an end rather than a reset. Reliability 301.
+// TestRefusedMidway verifies that a client that is still sending when its request is rejected
+// receives the response, and that the connection ends without a reset. Reliability 301.
 func TestRefusedMidway(t *testing.T) {
 	o := options(t)
 	o.Limits.Document = 1000
 	h := start(t, o)
-	const size = 120_000 // more than is read, but less than the system buffers
+	const size = 120_000 // more than the server reads, but less than the system buffers
 	request := fmt.Sprintf("POST /v1/verify HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n", size, strings.Repeat(" ", size))
-	for range 20 { // a reset arrives half a second later, which is a short time for a busy machine
+	for range 20 { // a reset would arrive half a second later, which is a short time on a busy machine
 		conn, err := net.Dial("tcp", h.addr)
 		if err != nil {
 			t.Fatal(err)
@@ -78,7 +78,8 @@ func TestRefusedMidway(t *testing.T) {
 	t.Error("every answer was lost in a reset")
 }
 
-// TestEndWithData verifies that a body whose last bytes arrive together with its end is measured.
+// TestEndWithData verifies that the limit applies to a body whose last bytes arrive together with
+// its end.
 func TestEndWithData(t *testing.T) {
 	o := options(t)
 	o.Limits.Document = 10
@@ -96,8 +97,8 @@ func TestEndWithData(t *testing.T) {
 	}
 }
 
-// TestMalformedLengths verifies that messages that two readers could split differently are refused.
-// Reliability 302.
+// TestMalformedLengths verifies that messages are rejected if two readers could determine different
+// boundaries. Reliability 302.
 func TestMalformedLengths(t *testing.T) {
 	h := start(t, options(t))
 	for name, headers := range map[string]string{
@@ -119,8 +120,8 @@ func TestMalformedLengths(t *testing.T) {
 			t.Errorf("%s: %.200s", name, answer)
 		}
 	}
-	// If both are present, the chunks count and the connection is closed, so that the bytes that
-	// follow cannot be a second request (RFC 9112, 6.1).
+	// If both headers are present, the chunk sizes apply and the connection is closed, so that
+	// subsequent bytes cannot be interpreted as a second request (RFC 9112, section 6.1).
 	answer := h.raw("POST /v1/verify HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\nGET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
 	if strings.Count(answer, "HTTP/1.1 ") != 1 {
 		t.Errorf("a smuggled request was answered: %s", answer)
@@ -131,7 +132,7 @@ func TestMalformedLengths(t *testing.T) {
 }
 
 // TestSlowClients verifies that clients that send single bytes at intervals are disconnected, and
-// that others are served in the meantime. Reliability 303, 320.
+// that other clients are served in the meantime. Reliability 303, 320.
 func TestSlowClients(t *testing.T) {
 	before := runtime.NumGoroutine()
 	t.Run("slow", func(t *testing.T) {
@@ -177,7 +178,7 @@ func TestSlowClients(t *testing.T) {
 	quiet(t, before)
 }
 
-// drip sends a request and then a byte now and then, until the server closes.
+// drip sends a request and then a byte at intervals until the server closes the connection.
 func (h *host) drip(request, drip string) string {
 	conn, err := net.Dial("tcp", h.addr)
 	if err != nil {
@@ -211,8 +212,8 @@ func (h *host) drip(request, drip string) string {
 	return string(answer)
 }
 
-// TestSlowReader verifies that an answer that the client does not read is abandoned. Reliability
-// 304.
+// TestSlowReader verifies that the server abandons a response that the client does not read.
+// Reliability 304.
 func TestSlowReader(t *testing.T) {
 	before := runtime.NumGoroutine()
 	t.Run("reader", func(t *testing.T) {
@@ -227,10 +228,10 @@ func TestSlowReader(t *testing.T) {
 		_ = conn.SetDeadline(time.Now().Add(time.Minute))
 		_, _ = io.WriteString(conn, "POST /v1/verify HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-ndjson\r\nTransfer-Encoding: chunked\r\n\r\n")
 		lines := strings.Repeat("{}\n", 10_000)
-		for err == nil { // until both buffers are full and the server gives up
+		for err == nil { // write until both buffers are full and the server closes the connection
 			_, err = fmt.Fprintf(conn, "%x\r\n%s\r\n", len(lines), lines)
 		}
-		for { // its place is free again
+		for { // wait until the slot is free again
 			got := h.post("/v1/verify", "application/x-ndjson", []byte("{}\n"))
 			if got.status == 200 {
 				break
@@ -241,7 +242,7 @@ func TestSlowReader(t *testing.T) {
 	quiet(t, before)
 }
 
-// TestMedia verifies that a body with another media type is not read. Reliability 306.
+// TestMedia verifies that a body with an unsupported media type is not read. Reliability 306.
 func TestMedia(t *testing.T) {
 	h := start(t, options(t))
 	for _, media := range []string{"", "text/plain", "text/html", "application/xml", "multipart/form-data; boundary=x", "application/x-www-form-urlencoded",
@@ -259,8 +260,8 @@ func TestMedia(t *testing.T) {
 	}
 }
 
-// TestMethods verifies that an unsupported method is refused with a list of the supported ones, and
-// that no answer allows another origin. Reliability 307, 314.
+// TestMethods verifies that an unsupported method is rejected with a list of the supported methods,
+// and that no response allows another origin. Reliability 307, 314.
 func TestMethods(t *testing.T) {
 	h := start(t, shelved(t))
 	for path, allow := range map[string]string{
@@ -293,7 +294,8 @@ func TestMethods(t *testing.T) {
 	}
 }
 
-// TestPaths verifies that no path is cleaned, followed, or opened. Reliability 308.
+// TestPaths verifies that the server neither cleans paths nor uses them to open files. Reliability
+// 308.
 func TestPaths(t *testing.T) {
 	h := start(t, shelved(t))
 	for _, path := range []string{"//v1/verify", "/v1/verify/", "/v1//verify", "/./v1/verify", "/%2e%2e/", "/%2e%2e%2fetc%2fpasswd", "/../../etc/passwd", "/v1/verify%00",
@@ -323,7 +325,8 @@ func TestPaths(t *testing.T) {
 	}
 }
 
-// TestQueries verifies that the length of a query is checked before it is parsed. Reliability 309.
+// TestQueries verifies that the length of a query is checked before the query is parsed.
+// Reliability 309.
 func TestQueries(t *testing.T) {
 	h := start(t, options(t))
 	for _, query := range []string{strings.Repeat("a&", 2100), strings.Repeat("scope=full&", 300), "scope=full;scope=full", ";", "a", "%", "scope=%zz"} {
@@ -339,8 +342,8 @@ func TestQueries(t *testing.T) {
 	}
 }
 
-// TestEcho verifies that an answer repeats little of a request, escapes it, and is never HTML.
-// Reliability 311, 312, 313.
+// TestEcho verifies that a response repeats only a small part of a request, escapes it, and is
+// never HTML. Reliability 311, 312, 313.
 func TestEcho(t *testing.T) {
 	h := start(t, shelved(t))
 	long := strings.Repeat("<script>", 400)
@@ -373,7 +376,7 @@ func TestEcho(t *testing.T) {
 	}
 }
 
-// TestHosts verifies that a server that is reached through an unlisted host name reveals nothing.
+// TestHosts verifies that a request with an unlisted host name reveals nothing about the server.
 // Reliability 314.
 func TestHosts(t *testing.T) {
 	o := options(t)
@@ -390,8 +393,8 @@ func TestHosts(t *testing.T) {
 	}
 }
 
-// TestSaturated verifies that 1,000 concurrent posts of 1 MB are answered with reports or 503, in
-// bounded memory. Reliability 315.
+// TestSaturated verifies that 1,000 concurrent posts of 1 MB each are answered with reports or with
+// 503, in bounded memory. Reliability 315.
 func TestSaturated(t *testing.T) {
 	before := runtime.NumGoroutine()
 	t.Run("posts", func(t *testing.T) {
@@ -416,7 +419,7 @@ func TestSaturated(t *testing.T) {
 					}
 					r.Header.Set("Content-Type", "application/json")
 					res, err := h.client.Do(r)
-					if err != nil { // refused while it was still sending
+					if err != nil { // the request was rejected while the client was still sending
 						refused.Add(1)
 						return
 					}
@@ -437,7 +440,7 @@ func TestSaturated(t *testing.T) {
 		if answered.Load() == 0 || other.Load() > 0 {
 			t.Errorf("%d answered, %d refused, %d otherwise", answered.Load(), refused.Load(), other.Load())
 		}
-		const most = 200 << 20 // at least half a gigabyte was sent; this includes clients and connection buffers
+		const most = 200 << 20 // at least half a gigabyte was sent, including by the clients and in connection buffers
 		if peak > most {
 			t.Errorf("%d MiB in use, expected at most %d", peak>>20, most>>20)
 		}
@@ -448,8 +451,8 @@ func TestSaturated(t *testing.T) {
 	quiet(t, before)
 }
 
-// watch returns the peak heap use while f runs, minus the use before, with the default settings of
-// the garbage collector.
+// watch returns how far the heap use while f runs exceeds the heap use before, with the default
+// settings of the garbage collector.
 func watch(f func()) uint64 {
 	defer debug.SetGCPercent(debug.SetGCPercent(100))
 	runtime.GC()
@@ -478,7 +481,8 @@ func watch(f func()) uint64 {
 	return most - min(most, before.HeapAlloc)
 }
 
-// TestBusy verifies that each limit has its answer, and that a released place can be taken again.
+// TestBusy verifies that each limit has its own response, and that a released slot can be used
+// again.
 func TestBusy(t *testing.T) {
 	o := options(t)
 	o.Limits.Requests, o.Limits.Memory = 1, 100
@@ -491,7 +495,7 @@ func TestBusy(t *testing.T) {
 	conn := h.dial(begins)
 	answer := bufio.NewReader(conn)
 	small := func() int { return h.post("/v1/verify", "application/json", []byte("{}")).status }
-	for small() != 503 { // until the large request has started; it is refused while a small one has the slot
+	for small() != 503 { // wait until the large request has started, because it is rejected while a small request occupies the slot
 		_ = conn.SetReadDeadline(time.Now().Add(time.Millisecond))
 		if _, err := answer.Peek(1); err == nil {
 			conn = h.dial(begins)
@@ -515,15 +519,15 @@ func TestBusy(t *testing.T) {
 	}
 }
 
-// A trap panics at a place that the test chooses.
+// A trap panics at a point that the test chooses.
 type trap struct{ *shelf }
 
 func (trap) Get(context.Context, string, protocol.Reach) (serve.Stored, error) {
 	panic("secret of the trap")
 }
 
-// TestPanic verifies that a panic is logged and answered with a 500 that does not show it, and that
-// the process continues. Reliability 317.
+// TestPanic verifies that a panic is logged and leads to a 500 response that does not contain it,
+// and that the process continues. Reliability 317.
 func TestPanic(t *testing.T) {
 	before := runtime.NumGoroutine()
 	t.Run("panic", func(t *testing.T) {
@@ -555,7 +559,7 @@ func TestPanic(t *testing.T) {
 	quiet(t, before)
 }
 
-// TestShutdown verifies that requests in flight are answered completely. Reliability 318.
+// TestShutdown verifies that requests in progress receive complete responses. Reliability 318.
 func TestShutdown(t *testing.T) {
 	before := runtime.NumGoroutine()
 	t.Run("shutdown", func(t *testing.T) {
@@ -626,8 +630,8 @@ func (l *logBuffer) String() string {
 	return l.b.String()
 }
 
-// TestLog verifies that the access log has one line per request, and that the method is the only
-// data from the request. Reliability 313, 325.
+// TestLog verifies that the access log contains one line per request, and that the method is the
+// only data from the request. Reliability 313, 325.
 func TestLog(t *testing.T) {
 	var log logBuffer
 	o := shelved(t)
@@ -663,8 +667,8 @@ func TestLog(t *testing.T) {
 	}
 }
 
-// TestRefuse verifies that a server without a verifier or with a nameless anchor is refused, and
-// that one without keys reports that.
+// TestRefuse verifies that a server without a verifier or with an unnamed anchor is rejected, and
+// that a server without keys reports the missing keys.
 func TestRefuse(t *testing.T) {
 	v := verifierOf(t, receipt.Policy{})
 	f := func() *serve.Verifier { return v }
@@ -685,8 +689,9 @@ func TestRefuse(t *testing.T) {
 	}
 }
 
-// TestHTTP10 verifies that a body in HTTP/1.0 requires a Content-Length, and that bytes after any
-// such request are not parsed as another request, even if the client wants to keep the connection.
+// TestHTTP10 verifies that an HTTP/1.0 request with a body requires a Content-Length. Bytes after
+// such a request must not be parsed as another request, even if the client wants to keep the
+// connection open.
 func TestHTTP10(t *testing.T) {
 	h := start(t, options(t))
 	const (
@@ -712,8 +717,8 @@ func TestHTTP10(t *testing.T) {
 	}
 }
 
-// TestWhatIsTaken verifies that errors list the accepted values, that unknown parameters are
-// reported before malformed ones, and that a link to the page may have additional parameters.
+// TestWhatIsTaken verifies that errors list the accepted values, and that unknown parameters are
+// reported before malformed ones. A link to the page may have additional parameters.
 func TestWhatIsTaken(t *testing.T) {
 	h := start(t, shelved(t))
 	json := append(version(), "Content-Type", "application/json")

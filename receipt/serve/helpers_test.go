@@ -27,7 +27,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// fixture returns a file of package fixtures.
+// fixture returns the content of a file from package fixtures.
 func fixture(t testing.TB, path string) []byte {
 	t.Helper()
 	text, err := fixtures.Read(path)
@@ -46,7 +46,7 @@ func trusted(t testing.TB) *keys.Set {
 	return set
 }
 
-// verifierOf returns a verifier with the keys of the fixtures.
+// verifierOf returns a verifier that uses the keys from the fixtures.
 func verifierOf(t testing.TB, policy receipt.Policy) *serve.Verifier {
 	t.Helper()
 	text := fixture(t, "keys/trust.json")
@@ -58,18 +58,18 @@ func verifierOf(t testing.TB, policy receipt.Policy) *serve.Verifier {
 	return v
 }
 
-// noon returns the current time for the test servers, which is later than every fixture that is not
-// about the future.
+// noon returns the time that the test servers use as the current time. It is later than the time of
+// every fixture, except fixtures from the future.
 func noon() time.Time { return time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC) }
 
-// options returns options with the keys of the fixtures and the clock at noon.
+// options returns options that use the keys from the fixtures and a clock that is set to noon.
 func options(t testing.TB) serve.Options {
 	t.Helper()
 	v := verifierOf(t, receipt.Policy{})
 	return serve.Options{Verifier: func() *serve.Verifier { return v }, Public: true, Now: noon}
 }
 
-// apiKeysOf returns a key with a name, and the keys with it.
+// apiKeysOf returns an API key with the given name, and a key set that contains it.
 func apiKeysOf(t testing.TB, name string) (key string, keys *protocol.APIKeys) {
 	t.Helper()
 	key, entry, err := protocol.NewAPIKey(rand.Reader, name, noon())
@@ -91,7 +91,7 @@ type host struct {
 	client *http.Client
 }
 
-// start serves until the test ends.
+// start starts a server that runs until the test ends.
 func start(t testing.TB, o serve.Options) *host {
 	t.Helper()
 	s, err := serve.New(o)
@@ -127,13 +127,13 @@ func startServer(t testing.TB, s *serve.Server, hs *http.Server, change ...func(
 	return &host{t, s, hs, l.Addr().String(), client}
 }
 
-// A reply is a completely read answer.
+// A reply is a response that was read completely.
 type reply struct {
 	status int
 	header http.Header
 	body   []byte
-	err    error // of reading the body
-	closed bool  // the connection ends with the answer
+	err    error // error from reading the body
+	closed bool  // whether the connection is closed after the response
 }
 
 // do sends a request. Headers are pairs of a name and a value.
@@ -165,10 +165,10 @@ func (h *host) post(path, media string, body []byte, headers ...string) reply {
 	return h.do("POST", path, bytes.NewReader(body), append(headers, "Content-Type", media)...)
 }
 
-// version returns the header that the protocol's routes require.
+// version returns the version header that the protocol's routes require.
 func version() []string { return []string{"Harn-Agents-Protocol-Version", protocol.Version} }
 
-// raw sends bytes and returns everything until the server closes the connection.
+// raw sends bytes, and returns everything that the server sends until it closes the connection.
 func (h *host) raw(request string) string {
 	h.t.Helper()
 	conn, err := net.Dial("tcp", h.addr)
@@ -177,12 +177,12 @@ func (h *host) raw(request string) string {
 	}
 	defer conn.Close()
 	_ = conn.SetDeadline(time.Now().Add(time.Minute))
-	_, _ = io.WriteString(conn, request) // a server that refuses the request closes early
+	_, _ = io.WriteString(conn, request) // a server that rejects the request closes the connection early
 	answer, _ := io.ReadAll(conn)
 	return string(answer)
 }
 
-// object reads an answer as JSON.
+// object parses a response as a JSON object.
 func (r reply) object(t testing.TB) map[string]any {
 	t.Helper()
 	var v map[string]any
@@ -192,7 +192,7 @@ func (r reply) object(t testing.TB) map[string]any {
 	return v
 }
 
-// code returns the code of an error, or "" if there is none.
+// code returns the code in an error response, or "" if there is none.
 func (r reply) code() string {
 	var e struct {
 		Error struct{ Code, Type, Param string }
@@ -207,7 +207,7 @@ func (r reply) param() string {
 	return e.Error.Param
 }
 
-// lines returns the lines of a streamed answer.
+// lines returns the lines of a streamed response.
 func (r reply) lines() []string {
 	if len(r.body) == 0 {
 		return nil
@@ -215,24 +215,24 @@ func (r reply) lines() []string {
 	return strings.Split(strings.TrimSuffix(string(r.body), "\n"), "\n")
 }
 
-// quiet waits until no more goroutines run than before.
+// quiet waits until there are at most as many goroutines as before.
 func quiet(t testing.TB, before int) {
 	t.Helper()
 	for range 600 {
 		if runtime.NumGoroutine() <= before {
 			return
 		}
-		time.Sleep(10 * time.Millisecond) // the end of a goroutine is not observable
+		time.Sleep(10 * time.Millisecond) // there is no event for the end of a goroutine
 	}
 	stacks := make([]byte, 1<<20)
 	t.Errorf("%d goroutines, %d before:\n%s", runtime.NumGoroutine(), before, stacks[:runtime.Stack(stacks, true)])
 }
 
-// A shelf is a source in memory.
+// A shelf is an in-memory source of receipts.
 type shelf struct {
 	texts map[string][]byte
-	tasks map[string][]string // IDs by task, in order
-	err   error               // instead of any answer
+	tasks map[string][]string // receipt IDs indexed by task, in order
+	err   error               // returned by every call if it is not nil
 }
 
 func newShelf() *shelf { return &shelf{texts: map[string][]byte{}, tasks: map[string][]string{}} }
@@ -242,7 +242,7 @@ func (s *shelf) put(task, id string, text []byte) {
 	s.tasks[task] = append(s.tasks[task], id)
 }
 
-// Get ignores the reach, as a faulty source might.
+// Get ignores the client's reach, as a faulty source might.
 func (s *shelf) Get(_ context.Context, id string, _ protocol.Reach) (serve.Stored, error) {
 	if s.err != nil {
 		return serve.Stored{}, s.err

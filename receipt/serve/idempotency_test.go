@@ -12,8 +12,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/serve"
 )
 
-// TestIdempotency verifies that a reused key with another body is refused for the same client and
-// receipt for a day, and that a failed request releases its key.
+// TestIdempotency verifies that a client cannot reuse a key with another body for the same receipt
+// within a day, and that a failed request releases its key.
 func TestIdempotency(t *testing.T) {
 	var clock atomic.Int64
 	o := shelved(t)
@@ -34,7 +34,7 @@ func TestIdempotency(t *testing.T) {
 	const at, other = `{"at_time":"2026-05-01T00:00:00Z"}`, `{"at_time":"2026-05-02T00:00:00Z"}`
 	for i, c := range []struct{ secret, id, body, key, want string }{
 		{mine, "good", at, "k", "200 "},
-		{mine, "good", " {\"at_time\" : \"2026-05-01T00:00:00\\u005a\"}", "k", "200 "}, // the same, in another spelling
+		{mine, "good", " {\"at_time\" : \"2026-05-01T00:00:00\\u005a\"}", "k", "200 "}, // the same body with another spelling
 		{mine, "good", other, "k", "409 idempotency_key_reused"},
 		{mine, "good", "", "k", "409 idempotency_key_reused"},
 		{mine, "good", at, "k", "200 "},
@@ -62,7 +62,7 @@ func TestIdempotency(t *testing.T) {
 	if got := ask(mine, "good", other, "Idempotency-Key", "k"); got != "200 " {
 		t.Errorf("the day after: %s", got)
 	}
-	for i := range 1100 { // other keys of this client evict it, but not those of another client
+	for i := range 1100 { // other keys of the same client evict this key, but the keys of another client do not
 		ask(mine, "good", at, "Idempotency-Key", fmt.Sprint("many", i))
 	}
 	for key, want := range map[string]string{"many1": "200 ", "many1099": "409 idempotency_key_reused"} {
@@ -75,7 +75,7 @@ func TestIdempotency(t *testing.T) {
 	}
 }
 
-// TestAgentCard verifies that the card is served without a version and a key.
+// TestAgentCard verifies that the card is served to clients that send neither a version nor a key.
 func TestAgentCard(t *testing.T) {
 	o := shelved(t)
 	_, keys := apiKeysOf(t, "ci")

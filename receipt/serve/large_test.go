@@ -13,8 +13,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// TestLargeStreams verifies that a client verifies one large stream at a time, while small ones
-// continue. Reliability 301, 315.
+// TestLargeStreams verifies that only one large stream per client is verified at a time, while
+// small streams continue. Reliability 301, 315.
 func TestLargeStreams(t *testing.T) {
 	before := runtime.NumGoroutine()
 	t.Run("large", func(t *testing.T) {
@@ -34,14 +34,14 @@ func TestLargeStreams(t *testing.T) {
 				t.Errorf("%s alone: %d %.200s", media, got.status, got.body)
 			}
 		}
-		many := bytes.Repeat(small, 2000) // several pieces, no long line
+		many := bytes.Repeat(small, 2000) // consists of several pieces, but has no long line
 		one, leave := h.holdLarge(t, long)
 		for media, body := range large {
 			got := h.post("/v1/verify", "application/"+media, body)
 			if got.status == 200 && !bytes.Contains(got.body, []byte(`"error"`)) || got.status != 200 && (got.status != 503 || got.header.Get("Retry-After") == "") {
 				t.Errorf("%s beside another: %d %.200s", media, got.status, got.body)
 			}
-			_, _ = io.WriteString(one, "\n") // the other stream is not idle
+			_, _ = io.WriteString(one, "\n") // keeps the other stream from being idle
 		}
 		if got := h.post("/v1/verify", "application/x-ndjson", many); got.status != 200 || len(got.lines()) != 2001 {
 			t.Errorf("small beside a large one: %d %d lines", got.status, len(got.lines()))
@@ -58,7 +58,7 @@ func TestLargeStreams(t *testing.T) {
 	quiet(t, before)
 }
 
-// holdLarge begins a large stream, and keeps it from being idle.
+// holdLarge starts a large stream and prevents it from becoming idle.
 func (h *host) holdLarge(t *testing.T, part []byte) (io.Writer, func()) {
 	t.Helper()
 	r, w := io.Pipe()
@@ -68,7 +68,7 @@ func (h *host) holdLarge(t *testing.T, part []byte) (io.Writer, func()) {
 	}
 	req.Header.Set("Content-Type", "application/x-ndjson")
 	go func() { _, _ = w.Write(append(part, part...)) }()
-	res, err := h.client.Do(req) // returns with the first report
+	res, err := h.client.Do(req) // returns when the first report arrives
 	if err != nil || res.StatusCode != 200 {
 		t.Fatal(res, err)
 	}
@@ -94,7 +94,7 @@ func (h *host) holdLarge(t *testing.T, part []byte) (io.Writer, func()) {
 	}
 }
 
-// TestLimitsInEnvelopes verifies that the limits of receipts do not apply to the envelope of a
+// TestLimitsInEnvelopes verifies that the limits on receipts do not apply to the envelope of a
 // resource, in any form.
 func TestLimitsInEnvelopes(t *testing.T) {
 	h := start(t, options(t))
@@ -110,7 +110,7 @@ func TestLimitsInEnvelopes(t *testing.T) {
 	}
 }
 
-// TestLongestLine verifies that a line with the largest possible receipt is judged.
+// TestLongestLine verifies that a line that contains the largest possible receipt is processed.
 func TestLongestLine(t *testing.T) {
 	h := start(t, options(t))
 	line := `{"schema":"receipt-2026-04-25","a":"` + strings.Repeat("x", receipt.MaxBytes-40) + `"}`

@@ -8,8 +8,9 @@ import (
 	"testing"
 )
 
-// TestSourceLies verifies that if a source returns a different receipt for every request, including
-// one whose ID differs only in case, no route serves the wrong receipt, and none is valid.
+// TestSourceLies verifies the behavior if a source returns the wrong receipt for every request,
+// including one whose ID differs only in case. No route may serve the wrong receipt or report that
+// it is valid.
 func TestSourceLies(t *testing.T) {
 	ids := []string{"r_5", "r_7", "r_10", "r_14", "R_14", "r_1\u0034\u200b"}
 	texts := map[string][]byte{}
@@ -35,7 +36,7 @@ func TestSourceLies(t *testing.T) {
 				h.do("POST", path+"/verify", nil, version()...),
 				h.get("/v1/tasks/task_of_"+url.PathEscape(asked)+"/receipts", version()...),
 			} {
-				about := asked == "r_5" && name == "damaged" // refuted, as the requested receipt
+				about := asked == "r_5" && name == "damaged" // refuted, but it is the requested receipt
 				if honest && got.status != 200 || !honest && !about && got.status != 500 {
 					t.Errorf("%s, given %s: %d %.300s", asked, name, got.status, got.body)
 				}

@@ -23,7 +23,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// storedReport requests the report of a stored receipt from a server.
+// storedReport requests the report on a stored receipt from a server.
 func storedReport(t testing.TB, s *serve.Server, id string) (valid bool, reason string, rep receipt.Report) {
 	t.Helper()
 	w := httptest.NewRecorder()
@@ -41,8 +41,8 @@ func storedReport(t testing.TB, s *serve.Server, id string) (valid bool, reason 
 	return answer.Valid, answer.Reason, answer.Details.Report
 }
 
-// TestForkedFolder verifies that of two receipts with one predecessor, the later one is refuted, as
-// by receipt verify in the same directory.
+// TestForkedFolder verifies that, if two receipts have the same predecessor, the later receipt is
+// refuted, as by receipt verify in the same directory.
 func TestForkedFolder(t *testing.T) {
 	a := signedReceipt(t, receiptDraft("a", "t"))
 	later := receiptDraft("c", "t")
@@ -67,8 +67,9 @@ func TestForkedFolder(t *testing.T) {
 	}
 }
 
-// TestOneFolderOneVerdict verifies that a stored receipt gets the same verdict as from receipt
-// verify with the same files, for all kinds of broken chains and all ways to split them.
+// TestOneFolderOneVerdict verifies that a stored receipt has the same verdict as from receipt
+// verify with the same files, for all kinds of broken chains and all ways to divide them into
+// files.
 func TestOneFolderOneVerdict(t *testing.T) {
 	cases := 150
 	if !testsize.Full() {
@@ -100,7 +101,7 @@ func TestOneFolderOneVerdict(t *testing.T) {
 		seen := map[string]bool{}
 		for want := range run.Reports() {
 			id := string(want.ReceiptID)
-			if id == "" || seen[id] { // it cannot be requested, or is a copy
+			if id == "" || seen[id] { // the receipt has no ID, so it cannot be requested, or it is a copy
 				continue
 			}
 			seen[id] = true
@@ -122,7 +123,7 @@ func TestOneFolderOneVerdict(t *testing.T) {
 	}
 }
 
-// faultyChains returns receipts of two streams with each fault that a chain can have.
+// faultyChains returns receipts from two streams for each fault that a chain can have.
 func faultyChains(t testing.TB) (list [][][]byte) {
 	t.Helper()
 	draft := func(id, workspace string) *receipt.Draft {
@@ -153,7 +154,7 @@ func faultyChains(t testing.TB) (list [][][]byte) {
 	}
 }
 
-// split distributes receipts over one or more files, in any order.
+// split distributes receipts over one or more files in any order.
 func split(random *rand.Rand, texts [][]byte) map[string][]byte {
 	if random.IntN(2) == 0 {
 		random.Shuffle(len(texts), func(i, k int) { texts[i], texts[k] = texts[k], texts[i] })
@@ -173,7 +174,7 @@ func split(random *rand.Rand, texts [][]byte) map[string][]byte {
 	return files
 }
 
-// logKey returns the key of the log that the tests trust.
+// logKey returns the key of the log that is trusted in the tests.
 func logKey(t testing.TB) ed25519.PrivateKey {
 	t.Helper()
 	var jwk struct{ D string }
@@ -187,9 +188,9 @@ func logKey(t testing.TB) ed25519.PrivateKey {
 	return ed25519.NewKeyFromSeed(seed)
 }
 
-// TestStoredCheckpoint verifies that, with a checkpoint, a stored receipt gets the same verdict as
-// from receipt verify, whether or not the checkpoint covers it, a trusted log signed the
-// checkpoint, or the policy requires it.
+// TestStoredCheckpoint verifies that, with a checkpoint, a stored receipt has the same verdict as
+// from receipt verify. This must hold whether or not the checkpoint covers the receipt, a trusted
+// log signed it, or the policy requires it.
 func TestStoredCheckpoint(t *testing.T) {
 	var list [][]byte
 	var head canon.Digest
@@ -255,7 +256,7 @@ func (s linkedShelf) Get(ctx context.Context, id string, reach protocol.Reach) (
 	return stored, err
 }
 
-// TestSharedLink verifies that a source may share a Check between requests: no request writes to it.
+// TestSharedLink verifies that requests never modify a Check that a source shares between them.
 func TestSharedLink(t *testing.T) {
 	o, link := shelved(t), &receipt.Check{Status: receipt.StatusPassed}
 	o.Source = linkedShelf{o.Source, link}

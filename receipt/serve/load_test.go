@@ -16,7 +16,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/serve"
 )
 
-// locked returns options that require one of two keys, and the headers of both.
+// locked returns options that require one of two API keys, and the headers for both keys.
 func locked(t *testing.T) (o serve.Options, one, other string) {
 	t.Helper()
 	var file []byte
@@ -42,7 +42,7 @@ func locked(t *testing.T) (o serve.Options, one, other string) {
 	return o, auth[0], auth[1]
 }
 
-// dial sends a request and leaves its answer unread.
+// dial sends a request without reading the response.
 func (h *host) dial(request string) net.Conn {
 	h.t.Helper()
 	conn, err := net.Dial("tcp", h.addr)
@@ -56,7 +56,7 @@ func (h *host) dial(request string) net.Conn {
 	return conn
 }
 
-// TestUnreadPages verifies that clients that request the page and do not read it do not use up the
+// TestUnreadPages verifies that clients that request the page without reading it do not use up the
 // slots of clients with a key, and that the server stays ready.
 func TestUnreadPages(t *testing.T) {
 	o, auth, _ := locked(t)
@@ -81,8 +81,8 @@ func TestUnreadPages(t *testing.T) {
 	}
 }
 
-// TestSharedPlaces verifies that one key cannot use all slots for requests or streams, and that the
-// server reports that it is busy if all slots are in use.
+// TestSharedPlaces verifies that clients with the same key cannot use all slots for requests or
+// streams, and that the server reports that it is busy if all slots are in use.
 func TestSharedPlaces(t *testing.T) {
 	o, one, other := locked(t)
 	o.Limits.Requests, o.Limits.Streams = 16, 4
@@ -94,8 +94,8 @@ func TestSharedPlaces(t *testing.T) {
 	ask := func(auth, media string) int {
 		return h.post("/v1/verify", media, []byte("{}\n"), "Authorization", auth).status
 	}
-	// Wait until the requests are there. A request that arrived while ask had the last slot was
-	// refused.
+	// Wait until the requests have arrived. Requests that arrive while ask uses the last slot are
+	// rejected.
 	for ask(one, "application/x-ndjson") != 503 {
 		h.dial(stream)
 		time.Sleep(time.Millisecond)
@@ -127,7 +127,8 @@ func TestSharedPlaces(t *testing.T) {
 	}
 }
 
-// TestSharedMemory verifies that the bodies of one key leave memory for those of another key.
+// TestSharedMemory verifies that request bodies from clients with one key leave memory for clients
+// with another key.
 func TestSharedMemory(t *testing.T) {
 	o, one, other := locked(t)
 	o.Limits.Memory = 1 << 20
@@ -140,7 +141,7 @@ func TestSharedMemory(t *testing.T) {
 		if tries == 100 {
 			t.Fatal("one key gets all the memory")
 		}
-		h.dial(fmt.Sprintf("POST /v1/verify HTTP/1.1\r\nHost: x\r\nAuthorization: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", one, len(body)+1, body)) // all except one byte
+		h.dial(fmt.Sprintf("POST /v1/verify HTTP/1.1\r\nHost: x\r\nAuthorization: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", one, len(body)+1, body)) // the last byte is missing
 		time.Sleep(10 * time.Millisecond)
 	}
 	if got := ask(other); got != 200 {
@@ -148,8 +149,8 @@ func TestSharedMemory(t *testing.T) {
 	}
 }
 
-// TestAmplified verifies that the length of a stream limits the length of the answer, and that the
-// server stops answering invalid lines. Reliability 285.
+// TestAmplified verifies that the length of a stream limits the length of the response, and that
+// the server stops responding to invalid lines. Reliability 285.
 func TestAmplified(t *testing.T) {
 	h := start(t, options(t))
 	bomb := bytes.Repeat(packed(t, strings.Repeat("{}\n", 1<<16)), 400) // of 78 MB
@@ -175,8 +176,8 @@ func TestAmplified(t *testing.T) {
 	}
 }
 
-// TestLastLine verifies that a client that is still sending and reads slowly gets an aborted answer
-// completely, including the reason in its last line.
+// TestLastLine verifies that a client that is still sending and reads slowly receives an aborted
+// response completely, including the reason in the last line.
 func TestLastLine(t *testing.T) {
 	h := start(t, options(t))
 	conn, err := net.Dial("tcp", h.addr)
@@ -210,7 +211,7 @@ func packed(t *testing.T, text string) []byte {
 	return b.Bytes()
 }
 
-// TestManyHeaders verifies the limit on the number of headers, each of which uses memory.
+// TestManyHeaders verifies the limit on the number of headers, each of which needs memory.
 func TestManyHeaders(t *testing.T) {
 	h := start(t, options(t))
 	var names strings.Builder
@@ -225,8 +226,8 @@ func TestManyHeaders(t *testing.T) {
 	}
 }
 
-// TestConnections verifies that, over the limit, connections without requests are closed and a
-// connection that has presented a key stays open.
+// TestConnections verifies that connections without requests are closed if the limit is exceeded,
+// and that a connection that has presented a key stays open.
 func TestConnections(t *testing.T) {
 	o, auth, _ := locked(t)
 	s, err := serve.New(o)

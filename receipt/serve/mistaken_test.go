@@ -12,9 +12,9 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/serve/internal/servetest"
 )
 
-// TestMistakenBodies verifies that the report of a body that is not a receipt, or whose form
-// differs from its Content-Type, names the form and suggests what to send. The verdict stays
-// refuted.
+// TestMistakenBodies verifies the report for a body that is not a receipt or whose form differs
+// from its Content-Type. The report must name the form and suggest what to send. The verdict must
+// still be refuted.
 func TestMistakenBodies(t *testing.T) {
 	h := start(t, options(t))
 	good := fixture(t, "valid/minimal.json")
@@ -53,7 +53,7 @@ func TestMistakenBodies(t *testing.T) {
 		{"one receipt of several lines", lines, string(indented), "this is one document of several lines: send it as application/json"},
 		{"nothing", "application/json", "", "it is empty"},
 
-		// A document that may be a receipt is not reported as anything else.
+		// A document that may be a receipt must not be reported as anything else.
 		{"a cut receipt", "application/json", string(good[:len(good)/2]), ""},
 		{"a changed receipt", "application/json", strings.Replace(string(good), `"schema"`, `"scheme"`, 1), ""},
 		{"a cut line", lines, string(good[:len(good)/2]) + "\n", ""},

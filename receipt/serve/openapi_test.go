@@ -19,11 +19,11 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// A description is the parsed openapi.json.
+// A description represents the parsed file openapi.json.
 type description struct {
 	tree     any
 	compiler *jsonschema.Compiler
-	answers  map[string]bool // method, path and status that were validated
+	answers  map[string]bool // the method, path, and status of each response that was validated
 }
 
 const descriptionURL = "http://receipts.test/openapi.json"
@@ -40,7 +40,7 @@ func describe(t testing.TB) *description {
 	if err := c.AddResource(descriptionURL, tree); err != nil {
 		t.Fatal(err)
 	}
-	// As a client would, the reference to the schema is followed to the server.
+	// Like a client, the test follows the schema reference to the server.
 	schema, err := jsonschema.UnmarshalJSON(bytes.NewReader(start(t, options(t)).get("/schemas/receipt-2026-04-25.schema.json").body))
 	if err != nil {
 		t.Fatal(err)
@@ -51,7 +51,7 @@ func describe(t testing.TB) *description {
 	return &description{tree, c, map[string]bool{}}
 }
 
-// at follows members, and references within the document.
+// at returns the value at the given member names, and follows references within the document.
 func (d *description) at(v any, names ...string) any {
 	for _, name := range names {
 		m, _ := v.(map[string]any)
@@ -65,7 +65,7 @@ func (d *description) at(v any, names ...string) any {
 	return v
 }
 
-// pointer returns a JSON Pointer of names.
+// pointer returns the JSON Pointer for a list of names.
 func pointer(names ...string) string {
 	text := ""
 	for _, n := range names {
@@ -74,7 +74,7 @@ func pointer(names ...string) string {
 	return text
 }
 
-// check validates an answer with the description of its route and status.
+// check validates a response against the description of its route and status.
 func (d *description) check(t testing.TB, method, path string, got reply) {
 	t.Helper()
 	pattern := d.patternOf(path)
@@ -105,7 +105,7 @@ func (d *description) check(t testing.TB, method, path string, got reply) {
 	}
 }
 
-// compile finds the schema of an answer, through the reference of a response.
+// compile compiles the schema of a response, following the reference to a shared response.
 func (d *description) compile(t testing.TB, operation []string, media string) *jsonschema.Schema {
 	t.Helper()
 	place := operation
@@ -122,7 +122,7 @@ func (d *description) compile(t testing.TB, operation []string, media string) *j
 	return s
 }
 
-// bodies returns the JSON values of an answer.
+// bodies returns the JSON values in a response.
 func bodies(media string, body []byte) [][]byte {
 	switch {
 	case media == "application/x-ndjson":
@@ -150,8 +150,8 @@ func (d *description) patternOf(path string) string {
 	return path
 }
 
-// TestOpenAPIRoutes verifies that openapi.json matches the routes: paths, methods, parameters, and
-// whether a version and a key are required.
+// TestOpenAPIRoutes verifies that openapi.json and the server have the same routes: the same paths,
+// methods, and parameters, and the same requirements for a version and a key.
 func TestOpenAPIRoutes(t *testing.T) {
 	d := describe(t)
 	paths, _ := d.at(d.tree, "paths").(map[string]any)
@@ -222,8 +222,8 @@ func TestOpenAPISchemas(t *testing.T) {
 	}
 }
 
-// TestOpenAPIAnswers verifies that actual answers of every route, with each possible status, match
-// openapi.json.
+// TestOpenAPIAnswers verifies that actual responses from every route match openapi.json, for each
+// possible status.
 func TestOpenAPIAnswers(t *testing.T) {
 	d := describe(t)
 	o := shelved(t)

@@ -10,7 +10,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/serve/internal/servetest"
 )
 
-// TestProofsHTTP verifies the routes for proofs, and that no others exist.
+// TestProofsHTTP verifies the routes for proofs, and that there are no others.
 func TestProofsHTTP(t *testing.T) {
 	list := [][]byte{servetest.Receipt(t, "r0", "t", "t"), servetest.Receipt(t, "../../etc/passwd", "t", "t")}
 	note := servetest.Checkpoint(t, list[:1]...)
@@ -34,11 +34,11 @@ func TestProofsHTTP(t *testing.T) {
 		want         string
 	}{
 		{"GET", "/x/checkpoint", 200, string(note)},
-		{"HEAD", "/x/checkpoint", 200, string(note)}, // net/http keeps the body back
+		{"HEAD", "/x/checkpoint", 200, string(note)}, // net/http omits the body
 		{"GET", "/x/receipts/r0/proof", 200, string(proof)},
 		{"GET", "/x/receipts/r%30/proof", 200, string(proof)},
 		{"GET", "/x/receipts/r1/proof", 404, "resource_not_found"},
-		{"GET", "/x/receipts/..%2F..%2Fetc%2Fpasswd/proof", 404, "resource_not_found"}, // not under the checkpoint
+		{"GET", "/x/receipts/..%2F..%2Fetc%2Fpasswd/proof", 404, "resource_not_found"}, // this receipt is not covered by the checkpoint
 		{"GET", "/x/receipts//proof", 404, "resource_not_found"},
 		{"GET", "/x/receipts/r0", 404, "resource_not_found"},
 		{"GET", "/x/receipts/r0/proof/", 404, "resource_not_found"},
@@ -66,7 +66,8 @@ func TestProofsHTTP(t *testing.T) {
 	}
 }
 
-// TestProofsRequestID verifies that an error below /x/ names its request like any other.
+// TestProofsRequestID verifies that an error on a route under /x/ contains the request ID, as on
+// all other routes.
 func TestProofsRequestID(t *testing.T) {
 	list := [][]byte{servetest.Receipt(t, "r0", "t", "t")}
 	p, err := files.NewProofs(openFiles(t, map[string][]byte{"a.jsonl": servetest.Lines(list...)}), servetest.Checkpoint(t, list...))

@@ -17,8 +17,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/serve"
 )
 
-// library returns a source with receipts of the task "t": a valid one, a corrupted one, one from an
-// unknown signer, and documents that are not receipts.
+// library returns a source that contains receipts of the task "t": a valid one, a corrupted one,
+// one from an unknown signer, and documents that are not receipts.
 func library(t testing.TB) *shelf {
 	t.Helper()
 	s := newShelf()
@@ -41,7 +41,7 @@ func shelved(t testing.TB) serve.Options {
 	return o
 }
 
-// TestConformance runs the receipt probes of the public conformance runner with its headers, for
+// TestConformance runs the receipt probes of the public conformance runner, with its headers, for
 // the configured IDs.
 func TestConformance(t *testing.T) {
 	o := shelved(t)
@@ -94,8 +94,8 @@ func TestConformance(t *testing.T) {
 	})
 }
 
-// TestStored verifies that a stored receipt is served byte for byte, that the result verifies, and
-// that valid is the verdict of the server.
+// TestStored verifies that a stored receipt is served byte for byte and can be verified, and that
+// the member valid agrees with the server's verdict.
 func TestStored(t *testing.T) {
 	o := shelved(t)
 	h := start(t, o)
@@ -116,14 +116,14 @@ func TestStored(t *testing.T) {
 			if !bytes.Contains(got.body, bytes.TrimSpace(text)) {
 				t.Errorf("%s: the stored bytes are not in the answer: %s", id, got.body)
 			}
-			again := h.post("/v1/verify", "application/json", got.body) // the envelope is taken off
+			again := h.post("/v1/verify", "application/json", got.body) // the verification ignores the envelope
 			var rep2 receipt.Report
 			if err := json.Unmarshal(again.body, &rep2); err != nil || rep2.Verdict != rep.Verdict || rep2.ReceiptHash != rep.ReceiptHash {
 				t.Errorf("%s: again %v %s", id, err, again.body)
 			}
 		}
 		verified := h.do("POST", path+"/verify", nil, version()...)
-		if id == "array" { // it states no ID, so nothing shows that it is the requested receipt
+		if id == "array" { // the document states no ID, so nothing shows that it is the requested receipt
 			if verified.status != 500 {
 				t.Errorf("%s: %d %s", id, verified.status, verified.body)
 			}
@@ -164,7 +164,7 @@ func TestOutcomeNotTold(t *testing.T) {
 	}
 }
 
-// TestCorrupted verifies that a corrupted receipt is refuted, and still served.
+// TestCorrupted verifies that a corrupted receipt is refuted but still served.
 func TestCorrupted(t *testing.T) {
 	h := start(t, shelved(t))
 	got := h.post("/v1/receipts/corrupted/verify", "application/json", []byte(`{"trust_anchor":null,"at_time":null}`), version()...)
@@ -190,8 +190,8 @@ func TestIntact(t *testing.T) {
 	}
 }
 
-// TestArchive verifies that a client that prefers the archive or the bare receipt gets it, and that
-// it verifies.
+// TestArchive verifies that a client that prefers the archive or the bare receipt receives that
+// form, and that the form can be verified.
 func TestArchive(t *testing.T) {
 	o := shelved(t)
 	h := start(t, o)
@@ -242,7 +242,7 @@ func TestArchive(t *testing.T) {
 	}
 }
 
-// TestPages verifies the pages of a task's receipts.
+// TestPages verifies how a task's receipts are divided into pages.
 func TestPages(t *testing.T) {
 	o := options(t)
 	source := library(t)
@@ -289,7 +289,7 @@ func TestPages(t *testing.T) {
 		"/v1/tasks/t/receipts?cursor=%0a":                         "400 cursor",
 		"/v1/tasks/t/receipts?cursor=":                            "400 cursor",
 		"/v1/tasks/t/receipts?cursor=" + strings.Repeat("a", 513): "400 cursor",
-		"/v1/tasks/t/receipts?cursor=AQ":                          "410 cursor", // of an older version
+		"/v1/tasks/t/receipts?cursor=AQ":                          "410 cursor", // a cursor from an older version
 		"/v1/tasks/t/receipts?workspace_id=w":                     "400 workspace_id",
 		"/v1/tasks/broken/receipts":                               "500 ",
 		"/v1/receipts/good?x=1":                                   "400 x",
@@ -304,8 +304,8 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// TestVerifyStored verifies which requests about a stored receipt are accepted. A trust anchor is a
-// name that is looked up, and nothing is fetched. Reliability 321.
+// TestVerifyStored verifies which requests to verify a stored receipt are accepted. A trust anchor
+// is a name that the server looks up; nothing is fetched. Reliability 321.
 func TestVerifyStored(t *testing.T) {
 	o := shelved(t)
 	witness := verifierOf(t, receipt.Policy{Witnesses: receipt.Quorum{Threshold: 2}})
@@ -341,7 +341,7 @@ func TestVerifyStored(t *testing.T) {
 		if text != c.want {
 			t.Errorf("%.60s: %s, expected %s: %.300s", c.body, text, c.want, got.body)
 		}
-		if strings.Contains(string(got.body), "application/x-ndjson") { // streams are not accepted here
+		if strings.Contains(string(got.body), "application/x-ndjson") { // this route does not accept streams
 			t.Errorf("%.60s: %.300s", c.body, got.body)
 		}
 	}
@@ -355,8 +355,8 @@ func TestVerifyStored(t *testing.T) {
 	}
 }
 
-// TestHidden verifies that an absent receipt, an absent route, and an absent store look the same,
-// and that the server reveals nothing without a version and a key.
+// TestHidden verifies that the responses for an absent receipt, an absent route, and an absent
+// store are the same, and that the server reveals nothing to a client without a version and a key.
 func TestHidden(t *testing.T) {
 	o := shelved(t)
 	key, keys := apiKeysOf(t, "ci")
@@ -419,7 +419,7 @@ func TestHidden(t *testing.T) {
 	}
 }
 
-// TestSourceFails verifies that errors of a store are only logged.
+// TestSourceFails verifies that the text of store errors appears only in the log.
 func TestSourceFails(t *testing.T) {
 	for _, err := range []error{serve.ErrChanged, fmt.Errorf("%w: /secret/path", serve.ErrChanged), errors.New("/secret/path: input/output error"), context.DeadlineExceeded} {
 		o := shelved(t)

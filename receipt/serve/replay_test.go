@@ -23,12 +23,12 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/serve"
 )
 
-// A stage is a harness that replays tasks whose logs it has.
+// A stage is a harness that can replay the tasks for which it has logs.
 type stage struct {
 	owners map[string]serve.Owner
 	logs   map[string][]byte
-	fail   error           // instead of a replay
-	gate   <-chan struct{} // when it is not nil, a replay begins after it is closed
+	fail   error           // returned instead of a replay
+	gate   <-chan struct{} // if not nil, a replay starts only after this channel is closed
 
 	mu    sync.Mutex
 	began []serve.ReplayQuery
@@ -74,7 +74,8 @@ func (s *stage) count() int {
 	return len(s.began)
 }
 
-// taskLog returns the log of a task. answer is a member of the payload of a model's answer.
+// taskLog returns the log of a task. The parameter answer is a member of the payload of a model's
+// answer.
 func taskLog(task, answer string) []byte {
 	var b bytes.Buffer
 	for i, e := range []string{`"task.started","payload":{}`, `"span.completed","payload":{"kind":"llm","provider":"p","model":"m",` + answer + `}`, `"task.completed","payload":{"checkpoint_id":"cp_1"}`} {
@@ -83,7 +84,7 @@ func taskLog(task, answer string) []byte {
 	return b.Bytes()
 }
 
-// staged returns the options of a server that replays the task t of workspace w.
+// staged returns the options for a server that can replay the task t in the workspace w.
 func staged(t testing.TB) (serve.Options, *stage) {
 	t.Helper()
 	s := &stage{
@@ -95,7 +96,7 @@ func staged(t testing.TB) (serve.Options, *stage) {
 	return o, s
 }
 
-// replayOf posts a request for a replay of a task.
+// replayOf posts a request to replay a task.
 func (h *host) replayOf(task, body string, headers ...string) reply {
 	h.t.Helper()
 	return h.post("/v1/tasks/"+task+"/replay", "application/json", []byte(body), append(version(), headers...)...)
@@ -103,7 +104,7 @@ func (h *host) replayOf(task, body string, headers ...string) reply {
 
 const oneSwap = `{"mode":"with_overrides","override":{"llm:main:1":{"kind":"llm_provider_response","value":{"text":"approved"}}}}`
 
-// TestReplay verifies that a replay is a task of its own, whose parent is the source.
+// TestReplay verifies that a replay is a separate task whose parent is the source.
 func TestReplay(t *testing.T) {
 	o, s := staged(t)
 	h := start(t, o)
@@ -129,7 +130,7 @@ func TestReplay(t *testing.T) {
 		t.Errorf("white space: %d %s", got.status, got.body)
 	}
 
-	// A client can discover the capability, and only if the server has it.
+	// Discovery must list the capability if and only if the server has it.
 	if got := h.get("/v1").object(t); fmt.Sprint(got["capabilities"]) != "map[receipts:false replay:true rest:true sse:false websocket:false]" {
 		t.Error(got)
 	}
@@ -145,8 +146,8 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-// TestReplayRequests verifies that each violated rule of a request results in a 400 that names the
-// member, whether the task exists or not, and that no replay begins.
+// TestReplayRequests verifies that, for each violated rule, a request leads to a 400 that names the
+// member, whether or not the task exists, and that no replay starts.
 func TestReplayRequests(t *testing.T) {
 	var list []struct{ Name, Request, Param string }
 	text, err := os.ReadFile("../replay/testdata/bad_requests.json")
@@ -185,7 +186,7 @@ func TestReplayRequests(t *testing.T) {
 	}
 }
 
-// TestReplayRefusals verifies how errors of a harness are answered.
+// TestReplayRefusals verifies the responses to errors from a harness.
 func TestReplayRefusals(t *testing.T) {
 	for name, c := range map[string]struct {
 		task, body string
@@ -238,13 +239,14 @@ func TestReplayRefusals(t *testing.T) {
 
 var errSame = errors.New("the id of the source is returned")
 
-// same returns the task itself.
+// same is a harness that returns the ID of the source as the ID of the replay.
 type same struct{ *stage }
 
 func (same) Replay(_ context.Context, q serve.ReplayQuery) (string, error) { return q.Task, nil }
 
-// TestReplayNeedsItsScope verifies that version, key, scope, and reach are checked in this order,
-// each before the task is looked up. A task out of reach looks like an absent one.
+// TestReplayNeedsItsScope verifies that the version, the key, the scope, and the reach are checked
+// in this order, before the task is looked up. The response for a task outside the client's reach
+// is the same as for an absent task.
 func TestReplayNeedsItsScope(t *testing.T) {
 	o, s := staged(t)
 	lines, held := "", map[string]string{}
@@ -303,9 +305,9 @@ func TestReplayNeedsItsScope(t *testing.T) {
 	}
 }
 
-// TestReplayOnce verifies that requests with one key begin one replay, even if they arrive at the
-// same time. The first request gets the task, and so do all requests for a day after the replay
-// began. Requests before that get 202.
+// TestReplayOnce verifies that requests with the same key start only one replay, even if they
+// arrive at the same time. The first request receives the task, and so do all other requests within
+// a day after the replay started. Earlier requests receive a 202.
 func TestReplayOnce(t *testing.T) {
 	var clock atomic.Int64
 	o, s := staged(t)
@@ -330,7 +332,7 @@ func TestReplayOnce(t *testing.T) {
 		go func() { answers <- ask(mine, "t", []string{oneSwap, spelled}[i%2], "k") }()
 	}
 	for s.count() == 0 {
-		time.Sleep(time.Millisecond) // until one of the replays has begun
+		time.Sleep(time.Millisecond) // wait until one of the replays has started
 	}
 	if got := ask(mine, "t", "{}", "k"); got.status != 409 || got.code() != "idempotency_key_reused" {
 		t.Errorf("another body meanwhile: %d %s", got.status, got.body)
@@ -361,7 +363,7 @@ func TestReplayOnce(t *testing.T) {
 		began           int
 	}{
 		{0, mine, "t", oneSwap, "k", "202 ", 1},
-		{0, mine, "%74", oneSwap, "k", "202 ", 1}, // the same task, escaped
+		{0, mine, "%74", oneSwap, "k", "202 ", 1}, // the same task with an escaped ID
 		{0, mine, "t", "{}", "k", "409 idempotency_key_reused", 1},
 		{0, mine, "t", oneSwap, "K", "202 ", 2},
 		{0, yours, "t", oneSwap, "k", "202 ", 3},
@@ -390,8 +392,8 @@ func TestReplayOnce(t *testing.T) {
 
 const inFlight = `{"object":"request.in_flight"}` + "\n"
 
-// TestReplayOnceFails verifies that a replay that did not begin can be retried with the same key
-// and another body. After a 500, it is unknown whether the replay began, so it is not retried.
+// TestReplayOnceFails verifies that a replay that did not start can be retried with the same key
+// and another body. After a 500, it is unknown whether the replay started, so it is not retried.
 func TestReplayOnceFails(t *testing.T) {
 	o, s := staged(t)
 	h := start(t, o)
@@ -422,8 +424,8 @@ type panics struct{ *stage }
 
 func (panics) Replay(context.Context, serve.ReplayQuery) (string, error) { panic("a mistake") }
 
-// TestReplayForgetsNoneAtWork verifies that a replay in progress is begun once, regardless of how
-// many other keys are used in the meantime.
+// TestReplayForgetsNoneAtWork verifies that a replay in progress is started only once, regardless
+// of how many other keys are used in the meantime.
 func TestReplayForgetsNoneAtWork(t *testing.T) {
 	o, s := staged(t)
 	gate := make(chan struct{})
@@ -433,7 +435,7 @@ func TestReplayForgetsNoneAtWork(t *testing.T) {
 	answers := make(chan reply)
 	go func() { answers <- h.replayOf("t", "", "Idempotency-Key", "slow") }()
 	for s.count() == 0 {
-		time.Sleep(time.Millisecond) // until it has begun
+		time.Sleep(time.Millisecond) // wait until it has started
 	}
 	for i := range 1100 {
 		h.replayOf("t", "", "Idempotency-Key", fmt.Sprint("k", i))
@@ -447,7 +449,7 @@ func TestReplayForgetsNoneAtWork(t *testing.T) {
 	}
 }
 
-// slowFirst keeps the first replay until a gate is closed.
+// slowFirst delays the result of the first replay until a gate is closed.
 type slowFirst struct {
 	*stage
 	gate <-chan struct{}
@@ -455,7 +457,7 @@ type slowFirst struct {
 }
 
 func (s *slowFirst) Replay(ctx context.Context, q serve.ReplayQuery) (string, error) {
-	first := s.once.CompareAndSwap(false, true) // before it counts as begun
+	first := s.once.CompareAndSwap(false, true) // decided before the replay is counted as started
 	task, err := s.stage.Replay(ctx, q)
 	if first {
 		<-s.gate
@@ -463,8 +465,8 @@ func (s *slowFirst) Replay(ctx context.Context, q serve.ReplayQuery) (string, er
 	return task, err
 }
 
-// TestReplaySecrets verifies that no answer and no line of the log contains the replacement of a
-// secret, regardless of the result.
+// TestReplaySecrets verifies that, regardless of the result, no response and no line of the log
+// contains the replacement for a secret.
 func TestReplaySecrets(t *testing.T) {
 	const secret = "hunter2-8675309"
 	var log logBuffer

@@ -12,7 +12,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
 
-// receiptDraft returns a draft by the issuer of the fixtures' keys.
+// receiptDraft returns a draft from the issuer whose keys are in the fixtures.
 func receiptDraft(id, task string) *receipt.Draft {
 	at := receipt.At(time.Date(2026, 4, 25, 19, 0, 0, 0, time.UTC))
 	return &receipt.Draft{
@@ -29,15 +29,15 @@ func receiptDraft(id, task string) *receipt.Draft {
 	}
 }
 
-// signedReceipt seals a draft as the first of its stream, and signs it with a key
-// that the tests trust.
+// signedReceipt seals a draft as the first receipt in its stream, and signs it with a key that the
+// tests trust.
 func signedReceipt(t testing.TB, d *receipt.Draft) []byte {
 	t.Helper()
 	return signedBehind(t, d, canon.Digest{})
 }
 
-// signedBehind is like signedReceipt for a receipt with a predecessor; the zero digest stands for
-// no predecessor.
+// signedBehind is like signedReceipt, but for a receipt with a predecessor. The zero digest means
+// that there is no predecessor.
 func signedBehind(t testing.TB, d *receipt.Draft, previous canon.Digest) []byte {
 	t.Helper()
 	private, err := keys.ParsePrivate(fixture(t, "keys/key_2026_04.private.json"))

@@ -36,7 +36,7 @@ func oneLine(t testing.TB, path string) []byte {
 
 func ndjson(docs ...[]byte) []byte { return append(bytes.Join(docs, []byte("\n")), '\n') }
 
-// verdicts parses a streamed answer: one word per report, and the summary at the end.
+// verdicts parses a streamed response. It returns one word per report, followed by the summary.
 func verdicts(t testing.TB, r reply) (list []string, sum *stream.Summary) {
 	t.Helper()
 	for _, line := range r.lines() {
@@ -58,8 +58,8 @@ func verdicts(t testing.TB, r reply) (list []string, sum *stream.Summary) {
 	return list, sum
 }
 
-// TestStream verifies that valid, invalid, and oversized lines have one report each, in order, and
-// that the summary is the last line. Reliability 322.
+// TestStream verifies that there is one report for each valid, invalid, or oversized line, in
+// order, and that the summary is the last line. Reliability 322.
 func TestStream(t *testing.T) {
 	h := start(t, options(t))
 	good, bad := oneLine(t, "valid/minimal.json"), oneLine(t, "malicious/changed-cost.json")
@@ -80,7 +80,7 @@ func TestStream(t *testing.T) {
 }
 
 // TestStreamKinds verifies each kind of stream, compressed or not, and that a body without receipts
-// is refused. Reliability 305.
+// is rejected. Reliability 305.
 func TestStreamKinds(t *testing.T) {
 	h := start(t, options(t))
 	good := oneLine(t, "valid/minimal.json")
@@ -144,7 +144,7 @@ func TestStreamKinds(t *testing.T) {
 	}
 }
 
-// TestContinuity verifies the requirements on the end of a stream.
+// TestContinuity verifies the parameters that specify how a stream must end.
 func TestContinuity(t *testing.T) {
 	h := start(t, options(t))
 	good := oneLine(t, "valid/minimal.json")
@@ -181,8 +181,8 @@ func TestContinuity(t *testing.T) {
 	}
 }
 
-// TestStreamLive verifies that reports are sent while the body is still arriving, with or without a
-// stated length.
+// TestStreamLive verifies that reports are sent while the body is still arriving, whether or not
+// its length is stated.
 func TestStreamLive(t *testing.T) {
 	h := start(t, options(t))
 	h.live(t, -1)
@@ -201,7 +201,7 @@ func (h *host) live(t *testing.T, length int64) {
 	req.Header.Set("Content-Type", "application/x-ndjson")
 	good := oneLine(t, "valid/minimal.json")
 	go func() { _, _ = w.Write(ndjson(good, good, good)) }()
-	res, err := h.client.Do(req) // returns with the first report
+	res, err := h.client.Do(req) // returns when the first report arrives
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -222,7 +222,7 @@ func (h *host) live(t *testing.T, length int64) {
 	}
 }
 
-// TestLongStream verifies that a stream may last much longer than a client may be idle.
+// TestLongStream verifies that a stream may last much longer than the idle timeout.
 func TestLongStream(t *testing.T) {
 	for idle := 400 * time.Millisecond; ; idle *= 2 {
 		got, took, pause := longStream(t, idle)
@@ -237,8 +237,8 @@ func TestLongStream(t *testing.T) {
 	}
 }
 
-// longStream sends a stream that lasts four times the idle limit. It returns the answer, the
-// duration of sending, and the longest pause of the client.
+// longStream sends a stream that lasts four times as long as the idle timeout. It returns the
+// response, the time that sending took, and the client's longest pause.
 func longStream(t *testing.T, idle time.Duration) (got reply, took, pause time.Duration) {
 	o := options(t)
 	o.Limits.Idle = idle
@@ -255,7 +255,7 @@ func longStream(t *testing.T, idle time.Duration) (got reply, took, pause time.D
 			if err != nil {
 				return
 			}
-			time.Sleep(10 * time.Millisecond) // a slow client, not a waiting one
+			time.Sleep(10 * time.Millisecond) // slows the client down without making it idle
 		}
 	}()
 	res, err := h.client.Post("http://"+h.addr+"/v1/verify", "application/x-ndjson", r)
@@ -264,14 +264,14 @@ func longStream(t *testing.T, idle time.Duration) (got reply, took, pause time.D
 		res.Body.Close()
 	}
 	got.err = err
-	_ = r.Close() // a client that was idle too long stops writing
+	_ = r.Close() // a client that was idle for too long stops writing
 	<-ended
 	return got, took, pause
 }
 
-// TestStreamBreaks verifies that an incomplete answer has no summary: if the body ends early, or a
-// requirement cannot apply, the last line is an error and the connection is broken off. Reliability
-// 316.
+// TestStreamBreaks verifies that an incomplete response has no summary. If the body ends early, or
+// a requirement cannot apply, the last line must be an error, and the connection must be aborted.
+// Reliability 316.
 func TestStreamBreaks(t *testing.T) {
 	before := runtime.NumGoroutine()
 	t.Run("breaks", func(t *testing.T) {
@@ -285,7 +285,7 @@ func TestStreamBreaks(t *testing.T) {
 			"cut chunk": head + fmt.Sprintf("Transfer-Encoding: chunked\r\n\r\n%x\r\n%s", len(body)+1000, body),
 		} {
 			got := h.rawHalf(request)
-			refused := strings.HasPrefix(got, "HTTP/1.1 400") // when the end was seen before the first report
+			refused := strings.HasPrefix(got, "HTTP/1.1 400") // possible if the server reaches the end of the body before the first report
 			broken := strings.HasPrefix(got, "HTTP/1.1 200") && !strings.HasSuffix(got, "\r\n0\r\n\r\n")
 			if !refused && !broken || strings.Contains(got, `"summary":{`) {
 				t.Errorf("%s: %.200s … %.300s", name, got, got[max(0, len(got)-300):])
@@ -301,7 +301,7 @@ func TestStreamBreaks(t *testing.T) {
 	quiet(t, before)
 }
 
-// rawHalf sends bytes, closes its side of the connection, and returns the answer.
+// rawHalf sends bytes, closes its side of the connection, and returns the response.
 func (h *host) rawHalf(request string) string {
 	h.t.Helper()
 	conn, err := net.Dial("tcp", h.addr)
@@ -318,8 +318,8 @@ func (h *host) rawHalf(request string) string {
 	return string(answer)
 }
 
-// TestClientLeaves verifies that no work continues for a client that disconnects within its body
-// and the answer: the only place for streams is free again. Reliability 316.
+// TestClientLeaves verifies that no work continues after a client disconnects within its body and
+// the response, so that the only slot for streams becomes free again. Reliability 316.
 func TestClientLeaves(t *testing.T) {
 	before := runtime.NumGoroutine()
 	t.Run("leaves", func(t *testing.T) {
@@ -328,7 +328,7 @@ func TestClientLeaves(t *testing.T) {
 		h := start(t, o)
 		good := oneLine(t, "valid/minimal.json")
 		for range 3 {
-			for !h.begin(t, ndjson(good, good, good)) { // the previous request is still ending
+			for !h.begin(t, ndjson(good, good, good)) { // while the previous request is still ending, there is no slot
 				time.Sleep(time.Millisecond)
 			}
 		}
@@ -336,8 +336,8 @@ func TestClientLeaves(t *testing.T) {
 	quiet(t, before)
 }
 
-// begin sends part of a stream, reads part of the answer, and leaves. It reports whether there was
-// a place for it.
+// begin sends part of a stream, reads part of the response, and disconnects. It reports whether a
+// slot was available.
 func (h *host) begin(t *testing.T, part []byte) bool {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())

@@ -25,14 +25,14 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/serve/internal/servetest"
 )
 
-// marker is part of every value in the other tenant's receipts.
+// marker is a part of every value in the other tenant's receipts.
 const marker = "MARKERB"
 
-// A tenants creates receipts of tenants, each in its own chain.
+// A tenants creates receipts for several tenants, each of which has its own chain.
 type tenants map[string]canon.Digest
 
-// receipt returns the next receipt of a tenant; "" stands for no tenant. Both tenants have receipts
-// of the task "shared".
+// receipt returns the next receipt of a tenant; "" means no tenant. Both tenants have receipts for
+// the task "shared".
 func (h tenants) receipt(t testing.TB, id, tenant, task string) []byte {
 	t.Helper()
 	d := receiptDraft(id, task)
@@ -44,8 +44,8 @@ func (h tenants) receipt(t testing.TB, id, tenant, task string) []byte {
 	return text
 }
 
-// twoTenants returns the receipts of tenant a, and the other receipts of the server: those of
-// tenant b and those without a tenant.
+// twoTenants returns the receipts of tenant a, and the remaining receipts on the server, which
+// belong to tenant b or to no tenant.
 func twoTenants(t testing.TB) (ours, theirs [][]byte) {
 	t.Helper()
 	h := tenants{}
@@ -74,7 +74,7 @@ func mixed(ours, theirs [][]byte) (all [][]byte) {
 	return all
 }
 
-// narrowKey creates an API key with the members of a file's line.
+// narrowKey creates an API key with the given members of its line in the key file.
 func narrowKey(t testing.TB, name, members string) (key string, line string) {
 	t.Helper()
 	key, entry, err := protocol.NewAPIKey(strings.NewReader(fmt.Sprintf("%-32s", name)), name, noon())
@@ -96,7 +96,7 @@ type question struct {
 }
 
 // tenantQuestions returns requests to every route for all data of the other tenant: by ID, by task,
-// by hash, and by cursor, complete or in part.
+// by hash, and by cursor, in full and truncated.
 func tenantQuestions(ours, theirs [][]byte, cursors []string) (list []question) {
 	add := func(method, path string, body []byte, headers ...string) {
 		list = append(list, question{method, path, body, headers})
@@ -138,7 +138,7 @@ func tenantQuestions(ours, theirs [][]byte, cursors []string) (list []question) 
 	return list
 }
 
-// unasked returns the patterns of the routes that no question is for.
+// unasked returns the patterns of the routes for which there is no question.
 func unasked(routes []protocol.Route, questions []question) (missing []string) {
 	mux, asked := http.NewServeMux(), map[string]bool{}
 	for _, route := range routes {
@@ -156,7 +156,7 @@ func unasked(routes []protocol.Route, questions []question) (missing []string) {
 	return missing
 }
 
-// cursorsOf follows the list of a task and returns every cursor in the answers.
+// cursorsOf follows the list of a task's receipts, and returns every cursor in the responses.
 func cursorsOf(h *host, task string, headers []string) (list []string) {
 	for _, limit := range []int{1, 2, 3} {
 		path := fmt.Sprintf("/v1/tasks/%s/receipts?limit=%d", task, limit)
@@ -167,9 +167,9 @@ func cursorsOf(h *host, task string, headers []string) (list []string) {
 	return list
 }
 
-// TestTenants verifies that the key of one tenant gets, byte for byte, the same answers as from a
-// server without any data of another tenant. Every route is requested with every ID, hash, and
-// cursor of the other tenant.
+// TestTenants verifies that requests with one tenant's key get, byte for byte, the same responses
+// as from a server without data of another tenant. The test sends requests to every route, with
+// every ID, hash, and cursor of the other tenant.
 func TestTenants(t *testing.T) {
 	ours, theirs := twoTenants(t)
 	all := mixed(ours, theirs)
@@ -185,7 +185,7 @@ func TestTenants(t *testing.T) {
 		"files": func(list [][]byte) serve.Source {
 			return openFiles(t, map[string][]byte{"all.jsonl": servetest.Lines(list...)})
 		},
-		"careless": shelfOf, // finds receipts that are out of reach, and is not believed
+		"careless": shelfOf, // returns receipts outside the client's reach, which the server must reject
 	} {
 		for by, clients := range map[string]admission{
 			"tenants":       byKey(t, `,"tenants":["a"]`),
@@ -197,13 +197,14 @@ func TestTenants(t *testing.T) {
 	}
 }
 
-// An admission is an authentication with the credentials of tenant a and of an operator.
+// An admission is a form of authentication, with the credentials of tenant a and of an operator.
 type admission struct {
 	auth        protocol.Authenticator
 	key, master string
 }
 
-// byKey returns the admission by API keys. members narrow the key of tenant a.
+// byKey returns an admission that uses API keys. The parameter members restricts the key of tenant
+// a.
 func byKey(t testing.TB, members string) admission {
 	t.Helper()
 	key, line := narrowKey(t, "tenant_a", members)
@@ -215,7 +216,7 @@ func byKey(t testing.TB, members string) admission {
 	return admission{keys, key, master}
 }
 
-// bearerTokens is a foreign authentication: it names the tenant of each token, or "" for an
+// bearerTokens is an external authentication that maps each token to its tenant, or to "" for an
 // operator.
 type bearerTokens map[string]string
 
@@ -258,7 +259,7 @@ func sameAnswers(t *testing.T, all, alone serve.Source, ours, theirs [][]byte, c
 		if got != want {
 			t.Errorf("%s %s: another answer than without the other tenant\n%.400s\n%.400s", q.method, q.path, got, want)
 		}
-		if sent := q.path == "/v1/verify"; !sent { // otherwise the client already has it
+		if sent := q.path == "/v1/verify"; !sent { // otherwise, the client itself sent the data
 			for _, trace := range traces {
 				if strings.Contains(got, trace) {
 					t.Errorf("%s %s: %q in the answer\n%.400s", q.method, q.path, trace, got)
@@ -274,7 +275,7 @@ func sameAnswers(t *testing.T, all, alone serve.Source, ours, theirs [][]byte, c
 	}
 }
 
-// tracesOf returns strings that occur only in the receipts.
+// tracesOf returns strings that occur only in the given receipts.
 func tracesOf(list [][]byte) (traces []string) {
 	traces = append(traces, marker)
 	add := func(d [32]byte) {
@@ -288,7 +289,7 @@ func tracesOf(list [][]byte) (traces []string) {
 	return traces
 }
 
-// plain returns an answer without the parts that differ in every answer.
+// plain returns a response without the parts that differ in every response.
 func plain(r reply) string {
 	text := fmt.Sprint(r.status, " ", r.header, " ", r.err, "\n", string(r.body))
 	return differs().ReplaceAllString(text, "-")
@@ -298,8 +299,8 @@ var differs = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`"request_id":"[0-9a-f]{16}"|Date:\[[^\]]*\]|"(started|finished)":"[^"]*"`)
 })
 
-// TestTenantProofs verifies that a checkpoint and its proofs, which reveal the number of receipts
-// and some hashes, are served only to clients that may see all receipts.
+// TestTenantProofs verifies that a checkpoint and its proofs are served only to clients that may
+// see all receipts, because they reveal the number of receipts and some hashes.
 func TestTenantProofs(t *testing.T) {
 	ours, theirs := twoTenants(t)
 	theirs = theirs[:6] // intact
@@ -349,7 +350,8 @@ func TestTenantProofs(t *testing.T) {
 	}
 }
 
-// TestScopes verifies that a route for which a key lacks the scope looks like an absent route.
+// TestScopes verifies that, if a key lacks the scope for a route, the response is the same as for
+// an absent route.
 func TestScopes(t *testing.T) {
 	o := shelved(t)
 	lines, held := "", map[string]string{}
@@ -367,7 +369,7 @@ func TestScopes(t *testing.T) {
 	}
 	o.Auth, o.Public = keys, false
 	h := start(t, o)
-	for name, want := range map[string]string{ // get, list, verify stored, verify sent, metrics
+	for name, want := range map[string]string{ // results of: get, list, verify stored, verify sent, metrics
 		"all": "200 3 200 200 200", "none": "404 - 404 404 404", "read": "200 3 404 404 404", "verify": "404 - 200 200 404", "both": "200 3 200 200 404",
 		"nobody": "404 0 404 200 404", "nothing": "404 0 404 200 404", "nowhere": "404 0 404 200 404",
 		"issuer": "200 3 200 200 404", "other": "404 0 404 200 404", "workspace": "200 3 200 200 404",
@@ -379,7 +381,7 @@ func TestScopes(t *testing.T) {
 			data, _ := list.object(t)["data"].([]any)
 			count = fmt.Sprint(len(data))
 		}
-		if list.status == 500 { // the careless source has more than the key may see
+		if list.status == 500 { // the careless source returns more than the key may see
 			count = "0"
 		}
 		got := fmt.Sprint(h.get("/v1/receipts/good", headers...).status, " ", count, " ", h.do("POST", "/v1/receipts/good/verify", nil, headers...).status, " ",
@@ -390,9 +392,9 @@ func TestScopes(t *testing.T) {
 	}
 }
 
-// TestTenantKeys verifies that the same Idempotency-Key of two tenants with foreign authentication
-// is two keys, while a request is in progress and after it. A client that cannot be distinguished
-// may send none.
+// TestTenantKeys verifies that the same Idempotency-Key from two tenants with external
+// authentication is treated as two keys, both while a request is in progress and afterward. A
+// client that cannot be distinguished from others must not send a key.
 func TestTenantKeys(t *testing.T) {
 	o, s := staged(t)
 	gate := make(chan struct{})
@@ -403,7 +405,8 @@ func TestTenantKeys(t *testing.T) {
 		return h.replayOf("t", oneSwap, "Authorization", "Bearer "+token, "Idempotency-Key", "same")
 	}
 
-	// Both replays are in progress at the same time, so neither waited for the other.
+	// Both replays must be in progress at the same time, which shows that neither waited for the
+	// other.
 	answers := map[string]chan reply{"mine": make(chan reply, 1), "yours": make(chan reply, 1)}
 	for token, answer := range answers {
 		go func() { answer <- ask(token) }()
@@ -441,7 +444,7 @@ func TestTenantKeys(t *testing.T) {
 	}
 }
 
-// unknownActor is an authentication that does not distinguish its clients.
+// unknownActor is an authentication that does not distinguish between clients.
 type unknownActor struct{ protocol.Authenticator }
 
 func (u unknownActor) Authenticate(r *http.Request) (*protocol.Client, error) {

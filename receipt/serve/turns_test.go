@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// TestTurns verifies that clients take turns, regardless of the number of their requests.
+// TestTurns verifies that clients are served in turn, regardless of how many requests each client
+// sends.
 func TestTurns(t *testing.T) {
 	turns := newTurns(10)
 	done, err := turns.take(t.Context(), "first", 100) // the largest request uses all slots
@@ -60,7 +61,8 @@ func TestTurns(t *testing.T) {
 	}
 }
 
-// TestTurnsGivenUp verifies that a canceled waiter gives up its turn and does not delay others.
+// TestTurnsGivenUp verifies that a waiter that is canceled gives up its turn and does not delay
+// other waiters.
 func TestTurnsGivenUp(t *testing.T) {
 	turns := newTurns(2)
 	one, err := turns.take(t.Context(), "a", 1)

@@ -10,8 +10,9 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/serve/internal/servetest"
 )
 
-// TestUntoldTask verifies that the placeholder for an unreported task is not a task: receipts that
-// share only the placeholder are not listed together, but receipts that share a task are.
+// TestUntoldTask verifies that the placeholder for an unreported task is not treated as a task.
+// Receipts that share only the placeholder must not be listed together, but receipts that share a
+// task must.
 func TestUntoldTask(t *testing.T) {
 	named := func(id, subject, task string, untold ...string) []byte {
 		d := receiptDraft(id, task)
@@ -52,7 +53,7 @@ func TestUntoldTask(t *testing.T) {
 		}
 	}
 
-	// A list can continue after a skipped receipt and does not end there.
+	// A page may continue after a skipped receipt, which does not end the list.
 	var ids []string
 	for query := "?limit=1"; ; {
 		some, next := list("unknown", query)
@@ -65,7 +66,7 @@ func TestUntoldTask(t *testing.T) {
 		t.Errorf("one at a time: %q, expected %q", ids, want)
 	}
 
-	// Nor does the line for people name it.
+	// The summary line must not contain the placeholder either.
 	for id, want := range map[string]string{"told": "SUCCEEDED task bundle", "untold_subject": "SUCCEEDED"} {
 		if got := h.get("/v1/receipts/"+id, version()...).object(t)["summary"]; got != want {
 			t.Errorf("%s: %q, expected %q", id, got, want)

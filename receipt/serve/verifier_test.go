@@ -12,9 +12,9 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/serve"
 )
 
-// TestNow verifies that a receipt is from the future if it is later than the current second.
+// TestNow verifies that a receipt is from the future if its time is later than the current second.
 func TestNow(t *testing.T) {
-	v := verifierOf(t, receipt.Policy{Now: noon().AddDate(9, 0, 0)}) // not the policy's now
+	v := verifierOf(t, receipt.Policy{Now: noon().AddDate(9, 0, 0)}) // this is not the policy's current time
 	good := fixture(t, "valid/minimal.json")
 	doc, err := canon.Parse(good)
 	if err != nil {
@@ -42,7 +42,8 @@ func TestNow(t *testing.T) {
 	}
 }
 
-// TestQuestions verifies that concurrent questions are answered independently.
+// TestQuestions verifies that concurrent requests with different policy options are processed
+// independently.
 func TestQuestions(t *testing.T) {
 	v := verifierOf(t, receipt.Policy{})
 	good := fixture(t, "valid/minimal.json")
@@ -76,8 +77,8 @@ func (ban) Judge(doc *canon.Document) []receipt.Check {
 	return []receipt.Check{{Status: receipt.StatusFailed, Pointer: "/issuer", Detail: "the issuer is banned"}}
 }
 
-// TestRules verifies that the rules of a program apply to every question, and that an invalid rule
-// is refused.
+// TestRules verifies that a program's rules apply to every request, and that an invalid rule is
+// rejected.
 func TestRules(t *testing.T) {
 	v, err := serve.NewVerifier(trusted(t), receipt.Policy{Rules: []receipt.Rule{ban("banned")}}, nil)
 	if err != nil {

@@ -17,9 +17,9 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// TestFixtures verifies that each fixture is answered with status 200 and the report of the
-// library, as JSON and, if it can be archived, as CBOR: a malformed receipt is refuted, and the
-// request is not rejected. Reliability 310.
+// TestFixtures verifies that the response for each fixture has the status 200 and contains the
+// library's report, as JSON and, if the fixture can be archived, as CBOR. A malformed receipt must
+// be refuted instead of causing an error response. Reliability 310.
 func TestFixtures(t *testing.T) {
 	manifest, err := fixtures.Load()
 	if err != nil {
@@ -32,7 +32,7 @@ func TestFixtures(t *testing.T) {
 	}
 	archived := 0
 
-	// The answer names the kind of a document that is not a receipt, and suggests what to send
+	// If a document is not a receipt, the response names its kind and suggests what to send
 	// instead.
 	hints := map[string][2]string{
 		"malicious/missing-chain.json": {`"missing member \"chain\"","hint":""`, `"missing member \"chain\"","hint":"this is a draft, which nobody has sealed: ask its author to seal and sign it"`},
@@ -50,7 +50,7 @@ func TestFixtures(t *testing.T) {
 		if rep.Verdict != c.Verdict || c.Step != "" && !named {
 			t.Errorf("%s: %v %s, expected %v %s", c.File, rep.Verdict, rep.Finding().Code, c.Verdict, c.Code)
 		}
-		want, n := reportOf(t, judge, text, stream.JSON) // which splits an array into its elements
+		want, n := reportOf(t, judge, text, stream.JSON) // package stream splits an array into its elements
 		want = strings.Replace(want, hints[c.File][0], hints[c.File][1], 1)
 		if n == 1 && !bytes.HasPrefix(text, []byte("[")) && string(got.body) != want {
 			t.Errorf("%s:\ngot  %swant %s", c.File, got.body, want)
@@ -74,14 +74,15 @@ func TestFixtures(t *testing.T) {
 	}
 }
 
-// sourceOf returns text as a source.
+// sourceOf returns a source that contains the text.
 func sourceOf(name string, kind stream.Kind, text []byte) stream.Source {
 	s := stream.From(name, bytes.NewReader(text))
 	s.Kind = kind
 	return s
 }
 
-// reportOf returns the report of package stream on a body, and the number of its documents.
+// reportOf returns the report of package stream for a body, and the number of documents in the
+// body.
 func reportOf(t testing.TB, v *receipt.Verifier, text []byte, kind stream.Kind) (line string, n int) {
 	t.Helper()
 	run := stream.VerifyFiles(context.Background(), v, []stream.Source{sourceOf("body", kind, text)}, stream.Options{})
@@ -96,7 +97,8 @@ func reportOf(t testing.TB, v *receipt.Verifier, text []byte, kind stream.Kind) 
 	return line, n
 }
 
-// TestDocumentForms verifies that one document gets one report, regardless of its form.
+// TestDocumentForms verifies that the same document always gets the same report, regardless of its
+// form.
 func TestDocumentForms(t *testing.T) {
 	h := start(t, options(t))
 	good := fixture(t, "valid/minimal.json")
@@ -152,8 +154,8 @@ func TestDocumentForms(t *testing.T) {
 	}
 }
 
-// TestParameters verifies that each parameter has its effect, and that an error names an invalid
-// parameter.
+// TestParameters verifies that each parameter has an effect, and that the error for an invalid
+// parameter names the parameter.
 func TestParameters(t *testing.T) {
 	h := start(t, options(t))
 	good := fixture(t, "valid/minimal.json")
@@ -198,7 +200,7 @@ func TestParameters(t *testing.T) {
 	}
 }
 
-// TestPolicy verifies that a request may narrow the policy of the server, and never widen it.
+// TestPolicy verifies that a request can make the server's policy stricter, but never less strict.
 func TestPolicy(t *testing.T) {
 	good := fixture(t, "valid/minimal.json")
 	doc, err := canon.Parse(good)
@@ -237,7 +239,7 @@ func TestPolicy(t *testing.T) {
 		}
 	}
 
-	// The withheld values of this receipt are not checked.
+	// No disclosures are given, so the withheld values in this receipt are not checked.
 	o, v := options(t), verifierOf(t, receipt.Policy{Strict: true})
 	o.Verifier = func() *serve.Verifier { return v }
 	if got := start(t, o).post("/v1/verify", "application/json", fixture(t, "valid/task.json")); got.object(t)["verdict"] != "undecided" {
@@ -245,7 +247,7 @@ func TestPolicy(t *testing.T) {
 	}
 }
 
-// TestSameTwice verifies that equal requests get equal answers and have no lasting effect.
+// TestSameTwice verifies that equal requests get equal responses and have no lasting effect.
 // Reliability 323.
 func TestSameTwice(t *testing.T) {
 	h := start(t, options(t))

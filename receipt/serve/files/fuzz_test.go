@@ -12,13 +12,13 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// memoryFile is a file in memory.
+// memoryFile is an in-memory file.
 type memoryFile struct{ *bytes.Reader }
 
 func (memoryFile) Close() error { return nil }
 
-// FuzzFiles verifies that each receipt that is found under an ID in any file is served, states that
-// ID, and is in the file.
+// FuzzFiles verifies that each receipt that is indexed under an ID is served, states that ID, and
+// occurs in the file.
 func FuzzFiles(f *testing.F) {
 	const one, two = `{"receipt_id":"a","schema":"receipt-2026-04-25"}`, `{"chain":{},"receipt_id":"b","subject":{"object":"task","id":"t"}}`
 	for _, seed := range []string{one, one + "\n" + two + "\n", "[" + one + " , " + two + "]", `{"object":"list","data":[` + two + `]}`,

@@ -52,7 +52,7 @@ func skippedText(f *files.Index) string {
 	return fmt.Sprintf("%d: %s", count, strings.Join(list, ", "))
 }
 
-// TestFilesKinds verifies that a receipt is served byte for byte, from every form of file.
+// TestFilesKinds verifies that a receipt is served byte for byte from every kind of file.
 func TestFilesKinds(t *testing.T) {
 	list := servetest.Receipts(t, 5)
 	var items []byte
@@ -93,7 +93,7 @@ func TestFilesKinds(t *testing.T) {
 	}
 }
 
-// TestFilesFormatted verifies that a receipt that is not canonical is served unchanged.
+// TestFilesFormatted verifies that a receipt that is not in canonical form is served unchanged.
 func TestFilesFormatted(t *testing.T) {
 	for _, name := range []string{"edge/pretty.json", "edge/escaped.json", "edge/number-spelling.json", "edge/crlf.json"} {
 		text, err := fixtures.Read(name)
@@ -112,8 +112,8 @@ func TestFilesFormatted(t *testing.T) {
 	}
 }
 
-// TestFilesDamaged verifies that a receipt that is not JSON is found if its ID can be read, and is
-// served unchanged, so that its verification refutes it.
+// TestFilesDamaged verifies that a receipt that is not valid JSON is found if its ID can be read.
+// It must be served unchanged, so that verification refutes it.
 func TestFilesDamaged(t *testing.T) {
 	good := servetest.Receipts(t, 2)
 	for _, c := range []struct{ name, text, id string }{
@@ -145,8 +145,8 @@ func TestFilesDamaged(t *testing.T) {
 	}
 }
 
-// TestFilesFixtures verifies that each malicious fixture alone is served as stored, or is skipped
-// because it has no usable ID.
+// TestFilesFixtures verifies that each malicious fixture, as the only file, is served as stored, or
+// is skipped because it has no usable ID.
 func TestFilesFixtures(t *testing.T) {
 	if testing.Short() {
 		t.Skip("opens each of them")
@@ -180,7 +180,8 @@ func TestFilesFixtures(t *testing.T) {
 	}
 }
 
-// TestFilesSkip verifies that documents that are not receipts are skipped, counted, and named.
+// TestFilesSkip verifies that documents that are not receipts are skipped, counted, and listed by
+// name.
 func TestFilesSkip(t *testing.T) {
 	list := servetest.Receipts(t, 4)
 	keys, err := fixtures.Read("keys/trust.json")
@@ -211,7 +212,8 @@ func TestFilesSkip(t *testing.T) {
 	}
 }
 
-// TestFilesRefuse verifies that sources that cannot be served completely are an error at the start.
+// TestFilesRefuse verifies that a source that cannot be served completely causes an error at
+// startup.
 func TestFilesRefuse(t *testing.T) {
 	list := servetest.Receipts(t, 2)
 	other := bytes.Replace(list[0], []byte(`"harness"`), []byte(`"another"`), 1)
@@ -251,7 +253,7 @@ func TestFilesRefuse(t *testing.T) {
 	}
 }
 
-// TestFilesLargePacked verifies that a compressed file is served up to a limit.
+// TestFilesLargePacked verifies that compressed files are served up to a size limit.
 func TestFilesLargePacked(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compresses twice 16 MiB")
@@ -271,8 +273,8 @@ func TestFilesLargePacked(t *testing.T) {
 	}
 }
 
-// TestFilesCopies verifies that the first of several copies is served, also if their formatting
-// differs.
+// TestFilesCopies verifies that the first of several copies is served, even if the copies are
+// formatted differently.
 func TestFilesCopies(t *testing.T) {
 	list := servetest.Receipts(t, 2)
 	spaced := bytes.Replace(list[0], []byte(`,"issuer"`), []byte(` , "issuer"`), 1)
@@ -286,7 +288,7 @@ func TestFilesCopies(t *testing.T) {
 	}
 }
 
-// TestFilesChanged verifies that only the indexed bytes are served.
+// TestFilesChanged verifies that only bytes that were indexed are served.
 func TestFilesChanged(t *testing.T) {
 	list := servetest.Receipts(t, 3)
 	for _, name := range []string{"a.jsonl", "a.cborseq", "a.jsonl.gz"} {
@@ -337,7 +339,7 @@ func TestFilesChanged(t *testing.T) {
 	}
 }
 
-// TestFilesByTask verifies that pages of any size form the same list, also after a restart.
+// TestFilesByTask verifies that pages of any size add up to the same list, even after a restart.
 func TestFilesByTask(t *testing.T) {
 	var list, want [][]byte
 	for i := range 23 {
@@ -374,7 +376,7 @@ func TestFilesByTask(t *testing.T) {
 				break
 			}
 			files["d.json"] = servetest.Receipt(t, "added", "t", "t")
-			f = openFiles(t, files) // a restart after more receipts were appended
+			f = openFiles(t, files) // simulates a restart after more receipts were appended
 			delete(files, "d.json")
 		}
 		if got = got[:min(len(got), len(want))]; !slices.EqualFunc(got, want, bytes.Equal) {
@@ -387,7 +389,7 @@ func TestFilesByTask(t *testing.T) {
 	}
 }
 
-// TestFilesPageBytes verifies that the length of a page is limited.
+// TestFilesPageBytes verifies the limit on the length of a page.
 func TestFilesPageBytes(t *testing.T) {
 	var list [][]byte
 	for i := range 4 {

@@ -15,7 +15,7 @@ func TestIndexSize(t *testing.T) {
 	}
 }
 
-// TestIndexGrowth verifies that an index uses only the memory that its receipts need, and that it
+// TestIndexGrowth verifies that an index uses only as much memory as its receipts need, and that it
 // does not move entries as it grows.
 func TestIndexGrowth(t *testing.T) {
 	var entries pile[entry]
@@ -36,7 +36,7 @@ func TestIndexGrowth(t *testing.T) {
 	}
 }
 
-// TestLocator verifies that documents are found in their order, wherever the reads end.
+// TestLocator verifies that documents are found in order, regardless of where individual reads end.
 func TestLocator(t *testing.T) {
 	var file bytes.Buffer
 	var docs []string

@@ -15,11 +15,11 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/serve/internal/servetest"
 )
 
-// TestProofs verifies that the proof of each covered receipt leads to the checkpoint, and that
-// other receipts have none.
+// TestProofs verifies that the proof for each covered receipt leads to the checkpoint, and that
+// other receipts have no proof.
 func TestProofs(t *testing.T) {
 	list := servetest.Receipts(t, 7)
-	all := append([][]byte{list[0], list[0]}, list[1:]...) // a copy is a leaf, too
+	all := append([][]byte{list[0], list[0]}, list[1:]...) // a copy also has a leaf
 	f := openFiles(t, map[string][]byte{"a.jsonl": servetest.Lines(all[:4]...), "b.cbor": servetest.Archived(t, all[4]), "c.jsonl": servetest.Lines(all[5:]...)})
 	note := servetest.Checkpoint(t, all[:6]...)
 	p, err := files.NewProofs(f, note)
@@ -60,8 +60,8 @@ func TestProofs(t *testing.T) {
 	}
 }
 
-// TestProofsRefuse verifies that a checkpoint that does not cover the files is refused at the
-// start.
+// TestProofsRefuse verifies that a checkpoint that does not cover the files causes an error at
+// startup.
 func TestProofsRefuse(t *testing.T) {
 	list := servetest.Receipts(t, 3)
 	note := servetest.Checkpoint(t, list...)

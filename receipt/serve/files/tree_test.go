@@ -9,7 +9,7 @@ import (
 )
 
 // TestTree verifies that roots and proofs match those of package merkle, for sizes around each
-// power of two and for all leaves at the borders of subtrees.
+// power of two and for all leaves at the boundaries of subtrees.
 func TestTree(t *testing.T) {
 	var all []merkle.Hash
 	for i := range 2100 {

@@ -79,7 +79,7 @@ func TestHandler(t *testing.T) {
 	}
 }
 
-// TestDamaged verifies that a page that is not gzip is refused.
+// TestDamaged verifies that an embedded page that is not valid gzip data is rejected.
 func TestDamaged(t *testing.T) {
 	whole := packed(t, "page")
 	for _, data := range [][]byte{nil, []byte("page"), whole[:len(whole)-3]} {
@@ -89,7 +89,8 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
-// TestAbsent verifies that a command that was built without the page explains that.
+// TestAbsent verifies that a command that was built without the page explains how to build it with
+// the page.
 func TestAbsent(t *testing.T) {
 	r := get(newHandler(nil, absentPage()), "GET", "/", "Accept-Encoding", "gzip")
 	body, _ := io.ReadAll(r.Body)
@@ -102,7 +103,7 @@ func TestAbsent(t *testing.T) {
 }
 
 // TestBuilt verifies that Built reports whether the program contains the page, and that the handler
-// serves the page or the build instructions accordingly.
+// serves either the page or build instructions.
 func TestBuilt(t *testing.T) {
 	body, err := io.ReadAll(get(Handler(), "GET", "/").Body)
 	if absent := bytes.Contains(body, []byte("without the verification page")); err != nil || absent == Built() {
@@ -110,8 +111,8 @@ func TestBuilt(t *testing.T) {
 	}
 }
 
-// TestLinksNoGenerator verifies that no command contains the bundler of the page: each linked
-// package belongs to a module in go.mod and go.sum.
+// TestLinksNoGenerator verifies that no command contains the bundler for the page: each linked
+// package must belong to a module in go.mod and go.sum.
 func TestLinksNoGenerator(t *testing.T) {
 	const generator = "github.com/evanw/esbuild"
 	for file, want := range map[string]bool{"generate/go.mod": true, "../../../go.mod": false, "../../../go.sum": false} {

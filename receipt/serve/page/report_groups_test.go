@@ -12,8 +12,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// TestReportGroups verifies that one department with many refuted receipts does not hide the
-// others, and that streams with breaks are listed first.
+// TestReportGroups verifies that a department with many refuted receipts does not hide other
+// departments, and that streams with breaks are listed first.
 func TestReportGroups(t *testing.T) {
 	r, sum := new(page.Report), &stream.Summary{Scope: receipt.ScopeFull, Codes: map[receipt.Code]int{}}
 	add := func(n int, source, issuer, key string, code receipt.Code) {
@@ -79,8 +79,7 @@ func TestReportGroups(t *testing.T) {
 	}
 }
 
-// TestReportManyGroups verifies that the number of groups is limited and that all receipts are
-// counted.
+// TestReportManyGroups verifies that the number of groups is limited, but all receipts are counted.
 func TestReportManyGroups(t *testing.T) {
 	r, sum := new(page.Report), &stream.Summary{Scope: receipt.ScopeFull, Receipts: 3000, Refuted: 3000, Codes: map[receipt.Code]int{}}
 	for i := range sum.Receipts {

@@ -18,7 +18,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// TestReportPolicy verifies that the policy names exactly the script and the style of the file.
+// TestReportPolicy verifies that the content security policy allows exactly the script and the
+// style in the file.
 func TestReportPolicy(t *testing.T) {
 	doc := run(t, judged(t))
 	policy := html.UnescapeString(between(t, doc, `<meta http-equiv="Content-Security-Policy" content="`, `">`))
@@ -53,8 +54,8 @@ func between(t testing.TB, doc, before, after string) string {
 	return text
 }
 
-// TestReportForeignText verifies that values of a receipt, paths, and issuers are treated as text,
-// in the plain part and in the data.
+// TestReportForeignText verifies that values from receipts, paths, and issuers are treated as text,
+// both in the plain part and in the data.
 func TestReportForeignText(t *testing.T) {
 	list := judged(t)
 	bad := list[0]
@@ -80,7 +81,7 @@ func TestReportForeignText(t *testing.T) {
 	}
 }
 
-// TestReportPlain verifies that the file contains the same totals without scripts.
+// TestReportPlain verifies that the file shows the same totals if scripts are disabled.
 func TestReportPlain(t *testing.T) {
 	list := judged(t)
 	doc := run(t, list)
@@ -103,7 +104,8 @@ func TestReportPlain(t *testing.T) {
 	}
 }
 
-// TestReportVerdict verifies that integrity alone is never called verified.
+// TestReportVerdict verifies that a result that is based on integrity alone is never called
+// verified.
 func TestReportVerdict(t *testing.T) {
 	for _, test := range []struct {
 		scope receipt.Scope
@@ -131,8 +133,8 @@ func TestReportVerdict(t *testing.T) {
 	}
 }
 
-// TestReportOne verifies that the report contains a single receipt completely, but none if there
-// are several.
+// TestReportOne verifies that the report shows the complete receipt if there is only one, and no
+// complete receipt otherwise.
 func TestReportOne(t *testing.T) {
 	list := judged(t)
 	for i, c := range list {
@@ -210,7 +212,7 @@ func TestReportBounds(t *testing.T) {
 	}
 }
 
-// TestReportWriter verifies that an error of the writer is returned.
+// TestReportWriter verifies that an error from the writer is returned.
 func TestReportWriter(t *testing.T) {
 	if err := new(page.Report).Render(full{}, &stream.Summary{}); !errors.Is(err, errFull) {
 		t.Errorf("%v", err)

@@ -28,7 +28,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// browser returns a Chromium to run pages in.
+// browser returns the path of Chromium, in which pages are run.
 func browser(t *testing.T) string {
 	t.Helper()
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
@@ -43,7 +43,7 @@ func browser(t *testing.T) string {
 	return ""
 }
 
-// dump opens an address and returns the document after its scripts have run.
+// dump opens an address, and returns the document as it is after its scripts have run.
 func dump(t *testing.T, chromium, address string) string {
 	t.Helper()
 	profile := t.TempDir()
@@ -85,7 +85,7 @@ func verifier(t testing.TB) *receipt.Verifier {
 	return v
 }
 
-// judged returns the fixtures with their reports, which all tests share.
+// judged returns the fixtures with their reports. All tests share the result.
 func judged(t testing.TB) []caseJSON {
 	t.Helper()
 	shared.once.Do(func() { shared.list = judge(t) })
@@ -129,7 +129,7 @@ func judge(t testing.TB) (list []caseJSON) {
 	return list
 }
 
-// TestViews verifies that testdata/views.js passes in a browser with all fixtures.
+// TestViews verifies that testdata/views.js passes in a browser for all fixtures.
 func TestViews(t *testing.T) {
 	got := opened(t, "views")
 	if failures := element(t, got, "pre", "failures"); failures != "" {
@@ -141,9 +141,9 @@ func TestViews(t *testing.T) {
 	}
 }
 
-// opened returns a document, "views" or "report", after its scripts have run. With testsize.Full,
-// each document is opened separately, and the report is opened as a file. Otherwise, one browser
-// opens both.
+// opened returns the document "views" or "report" as it is after its scripts have run. With
+// testsize.Full, each document is opened separately, and the report is opened as a file. Otherwise,
+// a single browser opens both documents.
 func opened(t *testing.T, name string) string {
 	t.Helper()
 	chromium := browser(t)
@@ -167,11 +167,11 @@ var both struct {
 	doc  string
 }
 
-// beside opens both documents in one page and writes their resulting content as text.
+// beside is a page that opens both documents and shows their resulting content as text.
 const beside = `<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,"><pre id="views"></pre><pre id="report"></pre><iframe src="/"></iframe><iframe src="/report"></iframe>
 <script>onload = () => ["views", "report"].forEach((id, n) => { document.getElementById(id).textContent = frames[n].document.documentElement.outerHTML; });</script></html>`
 
-// serve serves the page of the views, the report, and both, and returns the address.
+// serve serves the views, the report, and the page that contains both, and returns the address.
 func serve(t *testing.T) string {
 	t.Helper()
 	list := judged(t)
@@ -183,7 +183,7 @@ func serve(t *testing.T) string {
 	doc := fmt.Sprintf(`<!doctype html><html><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'self'; require-trusted-types-for 'script'; trusted-types 'none'">
 <link rel="icon" href="data:,"><div id="place"></div><pre id="failures"></pre><p id="done"></p><script type="application/json" id="data">%s</script><script type="module" src="/testdata/views.js"></script></html>`, data)
 
-	// The scripts are served unchanged, because a browser resolves module imports itself over HTTP.
+	// The scripts are served unchanged, because the browser resolves module imports over HTTP.
 	files := http.FileServer(http.Dir("."))
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		text, known := map[string]string{"/": doc, "/report": report, "/both": beside}[r.URL.Path]
@@ -198,7 +198,7 @@ func serve(t *testing.T) string {
 	return server.URL
 }
 
-// TestNames verifies that each cause that can decide a verdict has a readable name.
+// TestNames verifies that each cause that can determine a verdict has a readable name.
 func TestNames(t *testing.T) {
 	words, err := os.ReadFile("view/words.js")
 	if err != nil {
@@ -219,7 +219,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// run renders the report of a run with the given fixtures.
+// run renders the report for a run with the given fixtures.
 func run(t testing.TB, list []caseJSON) string {
 	t.Helper()
 	r, sum := new(page.Report), &stream.Summary{Scope: receipt.ScopeFull, Complete: true, Codes: map[receipt.Code]int{}}
@@ -255,7 +255,7 @@ func run(t testing.TB, list []caseJSON) string {
 // hostile is a name that contains markup, a script, and a change of text direction.
 const hostile = "</script></style><!--<script>pwned=1</script>\"'><img src=x onerror=pwned=1>\u202e\x1b[31m{{.Policy}}"
 
-// block returns the data of a report.
+// block returns the data that is embedded in a report.
 func block(t testing.TB, doc string) string {
 	t.Helper()
 	_, rest, found := strings.Cut(doc, `<script type="application/json" id="data">`)
@@ -266,7 +266,7 @@ func block(t testing.TB, doc string) string {
 	return data
 }
 
-// element returns the text of an element without children.
+// element returns the text of an element that has no child elements.
 func element(t *testing.T, doc, tag, id string) string {
 	t.Helper()
 	_, rest, found := strings.Cut(doc, "<"+tag+` id="`+id+`">`)

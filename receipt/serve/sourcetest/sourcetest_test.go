@@ -23,7 +23,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/serve/sourcetest"
 )
 
-// openFiles returns a source of files with a receipt each, because a file without one is refused.
+// openFiles returns a source in which each file contains a receipt, because a file without receipts
+// is rejected.
 func openFiles(t *testing.T, receipts []*receipt.Sealed) serve.Source {
 	t.Helper()
 	content := map[string][]byte{}
@@ -40,7 +41,7 @@ func openFiles(t *testing.T, receipts []*receipt.Sealed) serve.Source {
 
 func TestFiles(t *testing.T) { sourcetest.Run(t, openFiles) }
 
-// A broken source alters the calls and answers of a correct one.
+// A broken source alters the calls and results of a correct source.
 type broken struct {
 	serve.Source
 	get    func(s serve.Source, ctx context.Context, id string, reach protocol.Reach) (serve.Stored, error)
@@ -61,11 +62,11 @@ func (b broken) ByTask(ctx context.Context, q serve.TaskQuery) ([]serve.Stored, 
 	return b.byTask(b.Source, ctx, q)
 }
 
-// faults are broken sources, each by the subtest that is meant for it.
+// faults lists broken sources, each under the name of the subtest that must detect the fault.
 var faults = map[string]broken{
 	"get": {get: func(s serve.Source, ctx context.Context, id string, reach protocol.Reach) (serve.Stored, error) {
 		stored, err := s.Get(ctx, id, reach)
-		var out bytes.Buffer // another form of the same receipt
+		var out bytes.Buffer // formats the same receipt differently
 		if err == nil && json.Indent(&out, stored.JSON, "", " ") == nil {
 			stored.JSON = out.Bytes()
 		}
@@ -108,11 +109,11 @@ var faults = map[string]broken{
 	}},
 }
 
-// brokenSource is an environment variable: the broken source that TestBroken tests.
+// brokenSource is an environment variable that specifies the broken source that TestBroken tests.
 const brokenSource = "SOURCETEST_BROKEN"
 
-// TestBroken verifies that each broken source fails the subtest that is meant for it. The suite
-// runs in a process of its own, as an author of such a source would run it.
+// TestBroken verifies that each broken source fails the subtest that is intended to detect it. The
+// suite runs in a separate process, as it would for the author of a source.
 func TestBroken(t *testing.T) {
 	if name, ok := os.LookupEnv(brokenSource); ok {
 		sourcetest.Run(t, func(t *testing.T, receipts []*receipt.Sealed) serve.Source {

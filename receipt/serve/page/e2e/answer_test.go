@@ -20,7 +20,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
 
-// testAnswer verifies that the answer precedes the steps and states who signed, what was done,
+// testAnswer verifies that the answer precedes the steps. It must state who signed, what was done,
 // when, and whether the receipt can be relied on.
 func testAnswer(b *tab) {
 	b.Helper()
@@ -45,8 +45,8 @@ func testAnswer(b *tab) {
 }
 
 // testSitting verifies a sequence of actions in one session. From the next frame after each drop,
-// the page shows nothing about the previous input. Causes are described in words, and a file that
-// is not a receipt is distinguished from an invalid receipt.
+// the page must show nothing about the previous input. Causes must be described in words, and a
+// file that is not a receipt must be distinguished from an invalid receipt.
 func testSitting(t *testing.T, browser context.Context, url, stream string) {
 	b := open(t, browser, url)
 	b.drop(fixture(t, "valid/task.json"), fixture(t, "keys/trust.json"))
@@ -96,8 +96,8 @@ func (b *tab) fresh(older, file string) {
 	}
 }
 
-// testOvertaken verifies that a small file that is dropped while a large one is verified replaces
-// it on the page immediately and permanently.
+// testOvertaken verifies that a small file that is dropped while a large file is being verified
+// replaces it on the page immediately and permanently.
 func testOvertaken(t *testing.T, browser context.Context, url, stream string) {
 	b := open(t, browser, url)
 	large := largeFile(t, stream)
@@ -106,7 +106,7 @@ func testOvertaken(t *testing.T, browser context.Context, url, stream string) {
 		b.wait(`!document.getElementById("running").hidden && document.getElementById("progress").value > 0`)
 		b.fresh("large.jsonl", fixture(t, "valid/task.json"))
 		b.expect("Verified", "Unchanged", "Signer confirmed")
-		time.Sleep(2 * time.Second) // long enough for the large file to finish
+		time.Sleep(2 * time.Second) // long enough to finish the large file
 		b.expect("Verified", "Unchanged", "Signer confirmed")
 		if given := b.text("#given"); strings.Contains(given, "large.jsonl") {
 			t.Errorf("given: %s", given)
@@ -115,14 +115,14 @@ func testOvertaken(t *testing.T, browser context.Context, url, stream string) {
 	b.quiet()
 }
 
-// testSpeed verifies that a loaded page shows the verdict on a receipt within a second after the
-// receipt is dropped.
+// testSpeed verifies that, on a loaded page, the verdict appears within a second after a receipt is
+// dropped.
 func testSpeed(t *testing.T, browser context.Context, url string) {
 	b := open(t, browser, url)
 	b.drop(fixture(t, "keys/trust.json"))
 	b.wait(`document.getElementById("given").innerText.includes("trust.json")`)
 	best := time.Hour.Milliseconds()
-	for range 5 { // other programs run at the same time
+	for range 5 { // allows for other programs that run at the same time
 		b.do(chromedp.Evaluate[chromedp.Void](`globalThis.took = undefined;
 			addEventListener("drop", () => {
 				const begun = performance.now();
@@ -143,8 +143,8 @@ func testSpeed(t *testing.T, browser context.Context, url string) {
 	}
 }
 
-// testEvidence verifies that proofs, keys, and receipts in one drop are distinguished, in any
-// order.
+// testEvidence verifies that proofs, keys, and receipts that are dropped together are
+// distinguished, in any order.
 func testEvidence(b *tab) {
 	b.Helper()
 	sealed := series(b.T, 3)
@@ -154,7 +154,7 @@ func testEvidence(b *tab) {
 	}
 	proof, trust := proofOf(b.T, sealed, 1), fixture(b.T, "keys/trust.json")
 
-	// One receipt with its proof, which is dropped first.
+	// Drop one receipt together with its proof, which comes first.
 	b.drop(proof, receipts[1], trust)
 	b.expect("Verified", "Unchanged", "Signer confirmed")
 	b.click("#outcome .technical > summary")
@@ -166,14 +166,15 @@ func testEvidence(b *tab) {
 	}
 	b.basis("receipt.tlog-proof (a proof that a receipt is in a checkpoint)", "receipt verify --keys KEYS --proof EVIDENCE FILE.")
 
-	// The proof of another receipt is reported and not ignored.
+	// A proof for another receipt is reported instead of ignored.
 	b.drop(receipts[0], proof)
 	b.expect("Refuted", "Unchanged", "Signer confirmed")
 	if shown := b.text("#outcome .answer"); !strings.Contains(shown, "The proof is damaged, or belongs to another receipt.") {
 		b.Errorf("with the proof of another: %s", shown)
 	}
 
-	// Several receipts in any order: each has a verdict, and the proof is used for its own receipt.
+	// Drop several receipts in any order. Each gets a verdict, and the proof is used only for its
+	// own receipt.
 	pdf := writeFile(b.T, "invoice.pdf", "%PDF-1.7\n")
 	b.drop(receipts[2], proof, pdf, receipts[0], fixture(b.T, "malicious/changed-cost.json"), receipts[1])
 	b.expect("Refuted")
@@ -190,8 +191,8 @@ func testEvidence(b *tab) {
 	b.basis("receipt.tlog-proof", "receipt verify --keys KEYS --proof EVIDENCE FILE.")
 }
 
-// basis checks the basis stated in the record of a verification, from which a reader of the printed
-// record must be able to reproduce the verdict.
+// basis checks the basis that the record of a verification states. A reader of the printed record
+// must be able to reproduce the verdict from it.
 func (b *tab) basis(parts ...string) {
 	b.Helper()
 	shown := b.text("#outcome .certificate .basis")
@@ -202,8 +203,8 @@ func (b *tab) basis(parts ...string) {
 	}
 }
 
-// testKinds verifies that each kind of file that is not a receipt is named, and that none is
-// reported as refuted.
+// testKinds verifies that each kind of file that is not a receipt is named, and that no such file
+// is reported as refuted.
 func testKinds(t *testing.T, browser context.Context, url string) {
 	b := open(t, browser, url)
 	draft, err := os.ReadFile("../../../../docs/draft.json")
@@ -230,8 +231,8 @@ func testKinds(t *testing.T, browser context.Context, url string) {
 	b.quiet()
 }
 
-// testPaper verifies that the printed page is a record of the verification, without elements that
-// are only for the screen.
+// testPaper verifies that the printed page is a record of the verification and omits elements that
+// are intended only for the screen.
 func testPaper(t *testing.T, browser context.Context, url string) {
 	b := open(t, browser, url)
 	b.drop(fixture(t, "valid/full.json"), fixture(t, "keys/trust.json"))
@@ -255,8 +256,8 @@ func testPaper(t *testing.T, browser context.Context, url string) {
 	b.quiet()
 }
 
-// testExampleIsNobody verifies that the keys of the example, which are intentionally public, do not
-// count after the example.
+// testExampleIsNobody verifies that the example's keys, which are intentionally public, are trusted
+// only for the example.
 func testExampleIsNobody(t *testing.T, browser context.Context, url string) {
 	b := open(t, browser, url)
 	b.click("#example")
@@ -269,7 +270,7 @@ func testExampleIsNobody(t *testing.T, browser context.Context, url string) {
 	b.quiet()
 }
 
-// largeFile repeats a stream until its verification takes seconds.
+// largeFile repeats a stream until its verification takes several seconds.
 func largeFile(t *testing.T, stream string) string {
 	t.Helper()
 	text, err := os.ReadFile(stream)
@@ -279,8 +280,8 @@ func largeFile(t *testing.T, stream string) string {
 	return writeFile(t, "large.jsonl", strings.Repeat(string(text), 200))
 }
 
-// resealed returns a receipt with a changed cost that was sealed again and signed by another key
-// under the name of the original key.
+// resealed returns a receipt whose cost was changed. The receipt was sealed again, and was signed
+// with another key under the ID of the original key.
 func resealed(t *testing.T) string {
 	t.Helper()
 	text, err := fixtures.Read("malicious/other-key-signed.json")
@@ -290,7 +291,7 @@ func resealed(t *testing.T) string {
 	return writeFile(t, "resealed.json", string(text))
 }
 
-// series returns signed receipts, each linked to its predecessor.
+// series returns signed receipts, each of which is linked to its predecessor.
 func series(t *testing.T, count int) (list []*receipt.Sealed) {
 	t.Helper()
 	signer := keys.NewSigner(privateKey(t, "key_2026_04"), func() time.Time { return time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC) })
@@ -308,8 +309,8 @@ func series(t *testing.T, count int) (list []*receipt.Sealed) {
 	return list
 }
 
-// proofOf writes a proof that a receipt is in a checkpoint of all receipts, signed by the log of
-// the fixtures.
+// proofOf writes a proof that a checkpoint that covers all receipts includes the given receipt. The
+// log from the fixtures signs the checkpoint.
 func proofOf(t *testing.T, sealed []*receipt.Sealed, index int) string {
 	t.Helper()
 	var leaves []merkle.Hash

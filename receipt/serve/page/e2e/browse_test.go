@@ -18,7 +18,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
 
-// hostile is a name of a workspace that would run as markup.
+// hostile is a workspace name that would be executed if it were interpreted as markup.
 const hostile = `<img src=x onerror=alert(1)></script>`
 
 // buildReceipt builds the command.
@@ -31,8 +31,8 @@ func buildReceipt(t *testing.T) (path string) {
 	return path
 }
 
-// writeTree writes the receipts of seven streams to two directories. One receipt is altered, and
-// one is missing, so that its successor breaks a stream.
+// writeTree writes receipts from seven streams to two directories. One receipt is altered, and
+// another is missing, so that its successor breaks a stream.
 func writeTree(t *testing.T, count int) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -73,7 +73,7 @@ func writeTree(t *testing.T, count int) (dir string) {
 	return dir
 }
 
-// export runs receipt browse --output in a directory, and returns the address of the page.
+// export runs receipt browse --output in a directory and returns the address of the exported page.
 func export(t *testing.T, command, dir string) (url string) {
 	t.Helper()
 	site := filepath.Join(t.TempDir(), "site")
@@ -86,7 +86,8 @@ func export(t *testing.T, command, dir string) (url string) {
 	return "file://" + filepath.Join(site, "index.html")
 }
 
-// serve runs receipt browse in a directory until the test ends, and returns the address of the page.
+// serve runs receipt browse in a directory until the test ends, and returns the address of the
+// page.
 func serve(t *testing.T, command, dir string) (url string) {
 	t.Helper()
 	cmd := exec.Command(command, "browse", ".", "--keys", fixture(t, "keys/trust.json"))
@@ -114,8 +115,8 @@ func serve(t *testing.T, command, dir string) (url string) {
 	return ""
 }
 
-// TestBrowse verifies the view of receipt browse in Chromium and Firefox, from disk and from its
-// server.
+// TestBrowse verifies the view that receipt browse creates, in Chromium and Firefox, opened from
+// disk and from its server.
 func TestBrowse(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a browser takes its time")
@@ -131,19 +132,19 @@ func TestBrowse(t *testing.T) {
 
 const firstView = `performance.getEntriesByName("first-view").length > 0`
 
-// enter is a script that types into a field of the filters.
+// enter is a script that types text into one of the filter fields.
 func enter(label, value string) string {
 	return `(() => { const field = document.querySelector(` + quote(".filters ."+label+" input") + `); field.value = ` + quote(value) + `; field.dispatchEvent(new Event("input", { bubbles: true })); return true; })()`
 }
 
-// choose is a script that selects the value of a filter that begins with a text.
+// choose is a script that selects the filter value that begins with the given text.
 func choose(label, value string) string {
 	return `(() => { const field = document.querySelector(` + quote(".filters ."+label+" select") + `); field.selectedIndex = [...field.options].findIndex((one) => one.textContent.startsWith(` + quote(value) + `)); field.dispatchEvent(new Event("input", { bubbles: true })); return true; })()`
 }
 
 const clear = `document.querySelector(".filters button").click(), true`
 
-// testView filters the list, follows a lane, and opens the page about a receipt.
+// testView filters the list, clicks a lane, and opens the page of a receipt.
 func testView(t *testing.T, browser context.Context, url string) {
 	b := load(t, browser, url)
 	b.wait(firstView)
@@ -174,7 +175,7 @@ func testView(t *testing.T, browser context.Context, url string) {
 		shows(c.status)
 	}
 
-	// The lane with the break comes first, and selects its stream.
+	// The lane with the break comes first, and clicking it selects its stream.
 	if lane := b.text(".lanes li:first-child"); !strings.Contains(lane, "workspace-2") || !strings.Contains(lane, "1 break") {
 		t.Errorf("the first lane is %s", lane)
 	}
@@ -199,7 +200,7 @@ func testView(t *testing.T, browser context.Context, url string) {
 	}
 }
 
-// testReceiptPages opens pages about receipts by their links and by their addresses.
+// testReceiptPages opens the pages of receipts by their links and by their addresses.
 func testReceiptPages(b *tab, url string) {
 	b.Helper()
 	eval[bool](b, choose("code", "hash_mismatch"))
@@ -213,7 +214,7 @@ func testReceiptPages(b *tab, url string) {
 	eval[bool](b, `history.back(), true`)
 	b.wait(`!document.querySelector(".all").hidden && document.activeElement.matches(".rows a")`)
 
-	// The address alone leads to the page, and the hostile name is text.
+	// The address alone is sufficient to open the page, and the hostile name is shown as text.
 	eval[bool](b, clear)
 	eval[bool](b, choose("workspace", "<img"))
 	b.wait(`document.querySelector(".rows a")`)
@@ -232,7 +233,8 @@ func testReceiptPages(b *tab, url string) {
 	b.wait(`document.querySelector("main").innerText.includes("No receipt has this address.")`)
 }
 
-// testViewAccessibility runs axe-core on the list and on a page, wide and narrow, light and dark.
+// testViewAccessibility runs axe-core on the list and on a receipt page, in wide and narrow windows
+// and in light and dark mode.
 func testViewAccessibility(t *testing.T, browser context.Context, url string) {
 	path := os.Getenv("AXE")
 	needs(t, "axe-core: $AXE names no file", path == "")
@@ -264,7 +266,7 @@ func testViewAccessibility(t *testing.T, browser context.Context, url string) {
 	}
 }
 
-// testViewFirefox uses the view with only the keyboard.
+// testViewFirefox uses the view with the keyboard only.
 func testViewFirefox(t *testing.T, url string) {
 	f := startFirefox(t, false)
 	f.visit(url, 1100)
@@ -295,7 +297,8 @@ func testViewFirefox(t *testing.T, url string) {
 	}
 }
 
-// timing is a script that returns how long filters take until the next frame, in milliseconds.
+// timing is a script that applies filters, and returns the times until the next frame in
+// milliseconds.
 const timing = `(async () => {
 	const times = [], frame = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
 	const act = async (name, change) => { const from = performance.now(); change(); await frame(); times.push(name + " " + Math.round(performance.now() - from)); };
@@ -310,8 +313,8 @@ const timing = `(async () => {
 	return times.join(", ") + " ms";
 })()`
 
-// TestBrowseSpeed prints how long the first view and filters take. No duration makes it fail. It
-// runs only if $RECEIPTS is set to the number of receipts.
+// TestBrowseSpeed prints how long the first view and the filters take. It does not fail, regardless
+// of the durations. It runs only if $RECEIPTS is set to the number of receipts.
 func TestBrowseSpeed(t *testing.T) {
 	count, err := strconv.Atoi(os.Getenv("RECEIPTS"))
 	if err != nil {

@@ -21,21 +21,21 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// patience is the time limit for each wait; a loaded machine is slow.
+// patience is the time limit for each wait, which allows for a busy machine.
 const patience = 90 * time.Second
 
-// A tab is one page in the browser.
+// A tab is a page in the browser.
 type tab struct {
 	*testing.T
 	ctx       context.Context
 	downloads string
 
 	mu    sync.Mutex
-	noise []string // requests and messages that should not be
+	noise []string // unexpected requests and console messages
 	url   string
 }
 
-// needs skips a test without a tool, but not in CI, where everything has to run.
+// needs skips a test if a tool is missing, except in CI, where all tests must run.
 func needs(t *testing.T, what string, missing bool) {
 	t.Helper()
 	if !missing {
@@ -47,7 +47,7 @@ func needs(t *testing.T, what string, missing bool) {
 	t.Skipf("no %s", what)
 }
 
-// start starts a browser that reaches this machine only.
+// start starts a browser that can reach only this machine.
 func start(t *testing.T) context.Context {
 	t.Helper()
 	path := os.Getenv("CHROMIUM")
@@ -69,7 +69,7 @@ func start(t *testing.T) context.Context {
 	return ctx
 }
 
-// open opens the page in a separate tab, and returns when the page is ready.
+// open opens the page in a new tab, and returns when the page is ready.
 func open(t *testing.T, parent context.Context, url string) *tab {
 	t.Helper()
 	b := load(t, parent, url)
@@ -77,7 +77,7 @@ func open(t *testing.T, parent context.Context, url string) *tab {
 	return b
 }
 
-// load opens a page and listens to all that it does.
+// load opens a page and records all of its activity.
 func load(t *testing.T, parent context.Context, url string) *tab {
 	t.Helper()
 	ctx, stop := chromedp.NewContext(parent)
@@ -92,8 +92,8 @@ func load(t *testing.T, parent context.Context, url string) *tab {
 	return b
 }
 
-// listen notes every request but that of the page itself, and everything that the
-// console shows.
+// listen records every request except the one for the page itself, and everything that is written
+// to the console.
 func (b *tab) listen(event any) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -113,7 +113,7 @@ func (b *tab) listen(event any) {
 	}
 }
 
-// quiet fails if the page made a request or logged an error.
+// quiet fails the test if the page made a request or wrote to the console.
 func (b *tab) quiet() {
 	b.Helper()
 	b.mu.Lock()
@@ -135,7 +135,7 @@ func (b *tab) call(_ any, err error) {
 	b.must(err)
 }
 
-// eval returns the value of an expression, decoded from JSON.
+// eval evaluates an expression, and returns its value decoded from JSON.
 func eval[T any](b *tab, expression string) T {
 	b.Helper()
 	v, err := chromedp.Run(b.ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
@@ -145,7 +145,7 @@ func eval[T any](b *tab, expression string) T {
 	return v
 }
 
-// wait waits until an expression is true.
+// wait waits until an expression becomes true.
 func (b *tab) wait(expression string) {
 	b.Helper()
 	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
@@ -161,7 +161,7 @@ func quote(text string) string {
 	return string(q)
 }
 
-// text returns the text that an element shows, or "" if it does not exist.
+// text returns the text shown by an element, or "" if the element does not exist.
 func (b *tab) text(selector string) string {
 	b.Helper()
 	return eval[string](b, `document.querySelector(`+quote(selector)+`)?.innerText ?? ""`)
@@ -172,13 +172,13 @@ func (b *tab) count(selector string) int {
 	return eval[int](b, `document.querySelectorAll(`+quote(selector)+`).length`)
 }
 
-// click clicks in the middle of the visible part of an element.
+// click clicks the middle of the visible part of an element.
 func (b *tab) click(selector string) {
 	b.Helper()
 	b.do(chromedp.Click(chromedp.CSS(selector)))
 }
 
-// do acts on the page. The outcome that was there before is marked as old.
+// do performs an action on the page. Before that, it marks the current outcome as old.
 func (b *tab) do(action chromedp.Action[chromedp.Void]) {
 	b.Helper()
 	eval[bool](b, `document.querySelector("#outcome > *")?.setAttribute("data-old", ""), true`)
@@ -197,13 +197,13 @@ func (b *tab) drop(files ...string) {
 	}
 }
 
-// pick chooses files as with the dialog of the browser.
+// pick selects files as the browser's file dialog would.
 func (b *tab) pick(field string, files ...string) {
 	b.Helper()
 	b.do(chromedp.SetUploadFiles(chromedp.CSS(field), files, chromedp.NodeReady))
 }
 
-// expect waits for a new outcome with the verdict and, for one receipt, its headlines.
+// expect waits for a new outcome that shows the verdict and, for a single receipt, the headlines.
 func (b *tab) expect(verdict string, headlines ...string) {
 	b.Helper()
 	b.wait(`document.querySelector("#outcome > :not([data-old]) .verdict strong")?.textContent === ` + quote(verdict) +
@@ -237,7 +237,7 @@ func (b *tab) media(name string) {
 	b.call(chromedp.Call(b.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: name}))
 }
 
-// downloaded waits for a file that the page creates.
+// downloaded waits until the page creates a file.
 func (b *tab) downloaded(name string) []byte {
 	b.Helper()
 	path := filepath.Join(b.downloads, name)
@@ -250,7 +250,7 @@ func (b *tab) downloaded(name string) []byte {
 	return nil
 }
 
-// picture saves a screenshot if one was requested.
+// picture saves a screenshot if screenshots were requested.
 func (b *tab) picture(name string) {
 	b.Helper()
 	dir := os.Getenv("SCREENSHOTS")

@@ -17,7 +17,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
 
-// buildPage runs the generator of the page and writes to a temporary directory.
+// buildPage runs the page generator, and writes its output to a temporary directory.
 func buildPage(t *testing.T) (dir string) {
 	t.Helper()
 	if dir = os.Getenv("PAGE_DIST"); dir != "" {
@@ -32,7 +32,7 @@ func buildPage(t *testing.T) (dir string) {
 	return dir
 }
 
-// fixture returns the path of a file of the fixtures.
+// fixture returns the path of a fixture.
 func fixture(t *testing.T, name string) string {
 	t.Helper()
 	path, err := filepath.Abs(filepath.Join("../../../../fixtures", name))
@@ -45,7 +45,7 @@ func fixture(t *testing.T, name string) string {
 	return path
 }
 
-// writeFile writes a file into its own directory.
+// writeFile writes a file to a separate directory.
 func writeFile(t *testing.T, name, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
@@ -55,8 +55,8 @@ func writeFile(t *testing.T, name, text string) string {
 	return path
 }
 
-// writeStream writes a signed stream of receipts that spans several weeks. One receipt was changed
-// after it was signed, and one has lost its signature.
+// writeStream writes a signed stream of receipts that covers several weeks. One receipt was changed
+// after it was signed, and the signature of another was removed.
 func writeStream(t *testing.T, count int) string {
 	t.Helper()
 	signer := keys.NewSigner(privateKey(t, "key_2026_04"), func() time.Time { return time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC) })
@@ -86,7 +86,7 @@ func writeStream(t *testing.T, count int) string {
 	return path
 }
 
-// privateKey returns a private key of the fixtures.
+// privateKey returns a private key from the fixtures.
 func privateKey(t *testing.T, name string) *keys.PrivateKey {
 	t.Helper()
 	data, err := fixtures.Read("keys/" + name + ".private.json")

@@ -16,7 +16,7 @@ import (
 	"github.com/coder/websocket"
 )
 
-// A fox is a page in Firefox that WebDriver BiDi, the standard protocol of the browser, controls.
+// A fox is a page in Firefox, which is controlled through the standard protocol WebDriver BiDi.
 type fox struct {
 	*testing.T
 	conn    *websocket.Conn
@@ -26,7 +26,7 @@ type fox struct {
 	mu      sync.Mutex
 	count   int
 	answers map[int]chan answer
-	noise   []string // requests and messages that should not be
+	noise   []string // unexpected requests and console messages
 }
 
 type answer struct {
@@ -46,7 +46,7 @@ func startFirefox(t *testing.T, dark bool) *fox {
 	}
 	needs(t, "Firefox, Debian's package firefox-esr", path == "")
 
-	// The browser makes no network requests of its own.
+	// The browser itself makes no network requests.
 	profile := t.TempDir()
 	prefs := fmt.Sprintf("user_pref(%q, %d);\nuser_pref(%q, false);\nuser_pref(%q, %q);\n", "layout.css.prefers-color-scheme.content-override", map[bool]int{true: 0, false: 1}[dark],
 		"network.captive-portal-service.enabled", "datareporting.policy.dataSubmissionEnabled", "false")
@@ -93,7 +93,7 @@ func (f *fox) connect(url string) {
 	go f.listen()
 	f.call("session.new", map[string]any{"capabilities": map[string]any{}})
 	f.call("session.subscribe", map[string]any{"events": []string{"network.beforeRequestSent", "log.entryAdded"}})
-	var made struct{ Context string } // the keyboard belongs to an opened window
+	var made struct{ Context string } // the keyboard works only in a window that was opened
 	f.must(json.Unmarshal(f.call("browsingContext.create", map[string]any{"type": "window"}), &made))
 	f.context = made.Context
 	f.call("browsingContext.activate", map[string]any{"context": f.context})
@@ -106,7 +106,7 @@ func (f *fox) must(err error) {
 	}
 }
 
-// listen delivers answers to the callers that wait for them, and records the events of the page.
+// listen delivers responses to the callers that wait for them, and records the page's events.
 func (f *fox) listen() {
 	for {
 		_, data, err := f.conn.Read(context.Background())
@@ -163,7 +163,7 @@ func (f *fox) call(method string, params any) json.RawMessage {
 	}
 }
 
-// open loads the page, and returns when it is ready.
+// open loads the page and returns when the page is ready.
 func (f *fox) open(url string, width int) {
 	f.Helper()
 	f.visit(url, width)
@@ -203,7 +203,7 @@ func (f *fox) wait(expression string) {
 	f.Fatalf("never true: %s; the page shows:\n%.2000s", expression, f.eval("document.body.innerText"))
 }
 
-// give chooses files as in the browser's file dialog.
+// give selects files as the browser's file dialog would.
 func (f *fox) give(files ...string) {
 	f.Helper()
 	f.eval(`document.querySelector("#outcome > *")?.setAttribute("data-old", "")`)
@@ -220,7 +220,7 @@ func (f *fox) expect(verdict string) {
 	f.wait(`document.querySelector("#outcome > :not([data-old]) .verdict strong")?.textContent === ` + quote(verdict))
 }
 
-// Keys, as WebDriver names them.
+// These are the key values that WebDriver defines.
 const (
 	tabKey   = "\uE004"
 	enterKey = "\uE007"
@@ -234,8 +234,8 @@ func (f *fox) press(key string) {
 	}}})
 }
 
-// reach presses Tab until the element that a selector names has the focus. Every element on the way
-// must show a focus ring.
+// reach presses Tab until the element that matches a selector has the focus. Every element on the
+// way must show a focus ring.
 func (f *fox) reach(selector string) {
 	f.Helper()
 	var passed []string
@@ -256,7 +256,8 @@ func (f *fox) reach(selector string) {
 	f.Fatalf("the Tab key does not lead to %s, but by %q", selector, passed)
 }
 
-// judge runs axe-core on the current content of the page, and checks that the content fits.
+// judge runs axe-core on the current content of the page, and checks that the content fits into the
+// window.
 func (f *fox) judge(name string) {
 	f.Helper()
 	if found := f.eval(`axe.run().then(({ passes, violations }) => passes.length === 0 ? "nothing was looked at" : violations.map((v) => v.id + ": " + v.help + " " + v.nodes[0].target).join("; "))`); found != "" {
@@ -278,8 +279,8 @@ func (f *fox) picture(name string) {
 	f.must(os.WriteFile(filepath.Join(dir, "firefox-"+name+".png"), shot.Data, 0o644))
 }
 
-// testFirefox repeats testSitting in the other browser engine, with a wide and a narrow window, and
-// in light and dark mode.
+// testFirefox repeats testSitting in the other browser engine, with wide and narrow windows and in
+// light and dark mode.
 func testFirefox(t *testing.T, url, stream string) {
 	path := os.Getenv("AXE")
 	needs(t, "axe-core: $AXE names no file", path == "")
@@ -335,8 +336,8 @@ func testFirefox(t *testing.T, url, stream string) {
 	}
 }
 
-// testFirefoxKeys verifies that the page can be used with only the keyboard: reach the button for
-// files, view the example and its steps, alter it, and undo the change.
+// testFirefoxKeys verifies that the page can be used with the keyboard only. The test reaches the
+// file button, views the example and its steps, alters the example, and undoes the change.
 func testFirefoxKeys(t *testing.T, url string) {
 	f := startFirefox(t, false)
 	f.open(url, 1100)

@@ -37,8 +37,8 @@ func states(b *tab, stream string, visit func(name string)) {
 	visit("many")
 }
 
-// unfolded is a script that returns by how much the page is wider than the screen if all of its
-// sections are open.
+// unfolded is a script that opens all sections of the page, and returns by how much the page is
+// then wider than the screen.
 const unfolded = `(() => {
 	const folded = [...document.querySelectorAll("details:not([open])")];
 	for (const one of folded) one.open = true;
@@ -47,8 +47,8 @@ const unfolded = `(() => {
 	return over;
 })()`
 
-// testAccessibility runs axe-core on every state, wide and narrow (WCAG 2.2, levels A and AA, and
-// its best practices), and checks the contrast in dark mode.
+// testAccessibility runs axe-core on every state, in wide and narrow windows (WCAG 2.2, levels A
+// and AA, and best practices), and checks the contrast in dark mode.
 func testAccessibility(t *testing.T, browser context.Context, url, stream string) {
 	path := os.Getenv("AXE")
 	needs(t, "axe-core: $AXE names no file", path == "")
@@ -94,7 +94,7 @@ func (b *tab) judge(name, options string) {
 	}
 }
 
-// testLooks keeps pictures of every state, for $SCREENSHOTS.
+// testLooks saves screenshots of every state to $SCREENSHOTS.
 func testLooks(t *testing.T, browser context.Context, url, stream string) {
 	if os.Getenv("SCREENSHOTS") == "" {
 		t.Skip("nobody looks")

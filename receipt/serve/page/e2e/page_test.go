@@ -20,8 +20,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/serve/page"
 )
 
-// maxPage is the maximum number of compressed bytes that a browser fetches. Of these, 120,000 verify
-// third-party documents, and 30,000 describe receipts.
+// maxPage is the maximum number of compressed bytes that a browser must fetch. About 120,000 of
+// these bytes verify third-party documents, and 30,000 describe receipts.
 const maxPage = 3_450_000
 
 func TestPage(t *testing.T) {
@@ -120,8 +120,8 @@ func testUse(t *testing.T, browser context.Context, url, stream string) {
 	b.quiet()
 }
 
-// testOld verifies that, as soon as new input is given, the page shows nothing about the previous
-// input.
+// testOld verifies that the page shows nothing about the previous input as soon as new input is
+// given.
 func testOld(b *tab, stream string) {
 	b.Helper()
 	for _, next := range []string{stream, fixture(b.T, "keys/trust.json"), fixture(b.T, "malicious/cut-off.json")} {
@@ -131,7 +131,8 @@ func testOld(b *tab, stream string) {
 			b.Errorf("the verdict is about %q", about)
 		}
 
-		// The first frame that is drawn after the drop, regardless of the state of the core.
+		// Inspect the first frame that is drawn after the drop, regardless of the state of the
+		// core.
 		b.do(chromedp.Evaluate[chromedp.Void](`globalThis.seen = undefined;
 			addEventListener("drop", () => requestAnimationFrame(() => {
 				const outcome = document.getElementById("outcome");
@@ -147,7 +148,7 @@ func testOld(b *tab, stream string) {
 	}
 }
 
-// testReceipt verifies how a verified receipt is displayed.
+// testReceipt verifies how the page displays a verified receipt.
 func testReceipt(b *tab) {
 	b.Helper()
 	if n := b.count("#outcome svg.chart"); n < 3 {
@@ -184,8 +185,9 @@ func testReceipt(b *tab) {
 	}
 }
 
-// testTamper verifies that an altered copy of the example is refuted and marked in every way, and
-// that undo removes it. The page does not offer to alter receipts that the user provides.
+// testTamper verifies that an altered copy of the example is refuted and that the change is marked
+// everywhere. Undo must remove it. The page must not offer to alter receipts that the user
+// provides.
 func testTamper(b *tab) {
 	b.Helper()
 	if b.count("#tamper") != 0 {
@@ -222,7 +224,8 @@ func testTamper(b *tab) {
 	}
 }
 
-// testMany verifies the page for a stream: totals, charts over time, and one of its receipts.
+// testMany verifies the page for a stream: the totals, the charts over time, and one of the
+// receipts.
 func testMany(b *tab, stream string) {
 	b.Helper()
 	b.drop(stream)
@@ -245,7 +248,7 @@ func testMany(b *tab, stream string) {
 	b.expect("Undecided", "Fits its own hash", "Signer not confirmed")
 }
 
-// testPages verifies that thousands of findings are shown in pages, and that a finding can be
+// testPages verifies that thousands of findings are divided into pages, and that a finding can be
 // opened.
 func testPages(b *tab) {
 	b.Helper()
@@ -266,11 +269,11 @@ func testPages(b *tab) {
 	}
 }
 
-// testIntegrity verifies that nothing is green without keys.
+// testIntegrity verifies that nothing is shown in green if no keys are provided.
 func testIntegrity(b *tab) {
 	b.Helper()
 	b.click("#given .small")
-	b.expect("Refuted") // the stream, without its keys
+	b.expect("Refuted") // the stream without the keys
 	b.pick("#receipt-files", fixture(b.T, "valid/task.json"))
 	b.expect("Intact", "Fits its own hash", "Signer not confirmed")
 	if green := eval[[]string](b, `[...document.querySelectorAll("#outcome .good")].map((e) => e.outerHTML.slice(0, 200))`); len(green) > 0 {
@@ -295,7 +298,7 @@ func testPaste(b *tab) {
 	b.expect("Verified", "Unchanged", "Signer confirmed")
 }
 
-// testProblems verifies that input that cannot be verified has no outcome.
+// testProblems verifies that no outcome is shown for input that cannot be verified.
 func testProblems(b *tab) {
 	b.Helper()
 	b.click(".choices summary")
@@ -313,9 +316,9 @@ func testProblems(b *tab) {
 	b.expect("Undecided")
 }
 
-// testFixtures verifies that the page shows the verdicts that the manifest lists, without errors.
-// It uses every third fixture, because the tests of the core compare all of its reports with those
-// of the command.
+// testFixtures verifies that the page shows the verdicts that the manifest states, without errors.
+// It uses every third fixture, because the tests of the core compare all reports with those of the
+// command.
 func testFixtures(t *testing.T, browser context.Context, url string) {
 	m, err := fixtures.Load()
 	if err != nil || len(m.Cases) < 150 {
@@ -330,13 +333,13 @@ func testFixtures(t *testing.T, browser context.Context, url string) {
 			continue
 		}
 		b.pick("#receipt-files", fixture(t, c.File))
-		if c.File == "malicious/missing-chain.json" || c.File == "malicious/empty.json" { // a draft in form, which is not sealed, and an empty file
+		if c.File == "malicious/missing-chain.json" || c.File == "malicious/empty.json" { // a document in the form of a draft, which is not sealed, and an empty file
 			b.wait(`document.querySelector("#outcome > .strangers")`)
 			continue
 		}
 		want := words[c.Verdict.String()]
 		if c.Code == "empty_input" {
-			want = "Undecided" // no receipt, so nothing can be refuted
+			want = "Undecided" // there is no receipt, so nothing can be refuted
 		}
 		b.wait(`document.querySelector("#outcome > :not([data-old]) .verdict strong")`)
 		if got := b.text("#outcome .verdict strong"); got != want {
@@ -349,7 +352,7 @@ func testFixtures(t *testing.T, browser context.Context, url string) {
 	b.quiet()
 }
 
-// testBroken verifies that the page shows no outcome if the core does not start.
+// testBroken verifies that the page shows no outcome if the core fails to start.
 func testBroken(t *testing.T, browser context.Context, path string) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -373,7 +376,8 @@ func testBroken(t *testing.T, browser context.Context, path string) {
 	}
 }
 
-// testCancel verifies that a canceled verification has no verdict and that the page remains usable.
+// testCancel verifies that no verdict is shown after a verification is canceled, and that the page
+// remains usable.
 func testCancel(t *testing.T, browser context.Context, url, stream string) {
 	large := largeFile(t, stream)
 	b := open(t, browser, url)

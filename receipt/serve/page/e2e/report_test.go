@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestReport filters the printed report, follows the address of an entry, and runs axe-core.
+// TestReport filters the report, follows a link to an entry, and runs axe-core.
 func TestReport(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a browser takes its time")
@@ -26,7 +26,7 @@ func TestReport(t *testing.T) {
 		eval[bool](b, `(() => { const field = document.querySelector(".filter input"); field.value = `+quote(text)+`; field.dispatchEvent(new Event("input")); return true; })()`)
 		b.wait(`document.querySelector(".filter [role=status]").textContent === ` + quote(status))
 	}
-	shows("", "9 of 9 entries shown") // two refuted receipts and seven streams
+	shows("", "9 of 9 entries shown") // entries: two refuted receipts and seven streams
 	shows("Hash_Mismatch", "1 of 9 entries shown")
 	if n := eval[int](b, `[...document.querySelectorAll(".findings > li")].filter((e) => e.checkVisibility()).length`); n != 1 {
 		t.Errorf("%d findings are visible", n)

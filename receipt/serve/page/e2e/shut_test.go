@@ -7,7 +7,7 @@ import (
 )
 
 // testShut verifies that the page blocks every attempt to send data or run other code, and that the
-// monitoring that other tests rely on records each attempt.
+// monitor on which other tests rely records each attempt.
 func testShut(t *testing.T, browser context.Context, url, server string) {
 	attempts := map[string]string{
 		"fetch":     `fetch("SERVER/fetch").then(() => "sent", () => "refused")`,

@@ -14,7 +14,7 @@ import (
 )
 
 // testStrange drops other kinds of input on the page: an attestation, a directory, an empty file,
-// and disclosures next to receipts.
+// and disclosures together with receipts.
 func testStrange(t *testing.T, browser context.Context, url string) {
 	b := open(t, browser, url)
 	testAttestation(b)
@@ -24,8 +24,8 @@ func testStrange(t *testing.T, browser context.Context, url string) {
 	b.quiet()
 }
 
-// testAttestation verifies that a receipt in a signed envelope is judged with the signature of the
-// envelope.
+// testAttestation verifies that a receipt in a signed envelope is verified together with the
+// signature on the envelope.
 func testAttestation(b *tab) {
 	b.Helper()
 	statement, err := attest.NewStatement(series(b.T, 1)[0], "")
@@ -58,7 +58,7 @@ func testAttestation(b *tab) {
 	}
 }
 
-// testFolder verifies that a dropped directory is replaced by the files in it, except hidden ones,
+// testFolder verifies that a dropped directory is replaced by the files in it, except hidden files,
 // and that a file that is not a receipt is listed as such.
 func testFolder(b *tab) {
 	b.Helper()
@@ -84,8 +84,8 @@ func testFolder(b *tab) {
 	}
 }
 
-// testEmpty verifies that an empty file is not reported as refuted, and that the page no longer
-// shows a file that is not a receipt after evidence is dropped.
+// testEmpty verifies that an empty file is not reported as refuted. After evidence is dropped, the
+// page must no longer show a file that is not a receipt.
 func testEmpty(b *tab) {
 	b.Helper()
 	b.fresh("april", writeFile(b.T, "lost.json", ""))
@@ -103,7 +103,7 @@ func testEmpty(b *tab) {
 	b.expect("Verified", "Unchanged", "Signer confirmed")
 }
 
-// testDisclosed verifies that disclosures that match no receipt leave the run undecided, and that
+// testDisclosed verifies that disclosures that match no receipt make the run undecided, and that
 // invalid disclosures refute the receipt that they name.
 func testDisclosed(b *tab) {
 	b.Helper()
@@ -113,7 +113,7 @@ func testDisclosed(b *tab) {
 		return writeFile(b.T, "shown.json", fmt.Sprintf(`{"disclosures_version":1,"receipt_hash":%q,"fields":[%s]}`, sealed[0].Hash(), fields))
 	}
 
-	b.drop(first, second, disclosed("")) // it discloses nothing, so it cannot be used
+	b.drop(first, second, disclosed("")) // the file contains no disclosures, so it cannot be used
 	b.expect("Undecided")
 	if shown := b.text("#outcome"); !strings.Contains(shown, "matches no receipt of the input") {
 		b.Errorf("of disclosed values: %s", shown)

@@ -21,8 +21,8 @@ func index(t *testing.T) []byte {
 	return data
 }
 
-// TestFill verifies that every part is in its place, and that the policy contains the hash of the
-// content of each inline style and script.
+// TestFill verifies that every part is inserted in its place, and that the policy contains the
+// hashes of all inline styles and scripts.
 func TestFill(t *testing.T) {
 	p := parts{style: []byte("a{}"), app: []byte("f()"), worker: []byte("g()"), core: []byte("AAAA")}
 	page, err := p.fill(index(t))
@@ -53,8 +53,8 @@ func TestFill(t *testing.T) {
 	}
 }
 
-// TestFillRefuses verifies that fill rejects parts that would end a script early, and pages with a
-// missing or duplicate placeholder.
+// TestFillRefuses verifies that fill rejects parts that would end a script early, and pages in
+// which a placeholder is missing or duplicated.
 func TestFillRefuses(t *testing.T) {
 	for _, text := range []string{"'</script>'", "'</STYLE'", "'<!--'"} {
 		p := parts{app: []byte(text)}
@@ -71,7 +71,8 @@ func TestFillRefuses(t *testing.T) {
 	}
 }
 
-// TestScripts verifies that the bundles are reproducible and contain no paths of the build machine.
+// TestScripts verifies that the bundles are reproducible and contain no paths from the build
+// machine.
 func TestScripts(t *testing.T) {
 	t.Chdir("..")
 	exec, err := wasmExec()

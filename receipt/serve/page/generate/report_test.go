@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestReportIsFresh verifies that the committed files match the output of the sources.
+// TestReportIsFresh verifies that the committed files match the output that is generated from the
+// sources.
 func TestReportIsFresh(t *testing.T) {
 	t.Chdir("..")
 	out := t.TempDir()
@@ -17,7 +18,8 @@ func TestReportIsFresh(t *testing.T) {
 	fresh(t, out, "report")
 }
 
-// TestSiteIsFresh verifies the same for the view of receipt browse.
+// TestSiteIsFresh verifies that the committed files for the view of receipt browse match the output
+// that is generated from the sources.
 func TestSiteIsFresh(t *testing.T) {
 	t.Chdir("../../../../cmd/receipt/internal/browse")
 	out := t.TempDir()
@@ -27,7 +29,7 @@ func TestSiteIsFresh(t *testing.T) {
 	fresh(t, out, "site")
 }
 
-// fresh compares the files in out with the committed ones.
+// fresh compares the files in out with the committed files.
 func fresh(t *testing.T, out, name string) {
 	t.Helper()
 	for _, name := range []string{name + ".min.js", name + ".min.css"} {
