@@ -16,7 +16,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// TestRatio verifies that an input with a high compression ratio is ended, and that
+// TestRatio verifies that reading ends if the compression ratio of an input is too high, and that
 // receipts do not reach that ratio.
 func TestRatio(t *testing.T) {
 	bounds := stream.Bounds{Ratio: 100}
@@ -44,8 +44,7 @@ func TestRatio(t *testing.T) {
 	}
 }
 
-// TestManyStreams verifies that the number of streams and the length of their names are
-// limited together.
+// TestManyStreams verifies the joint limit on the number of streams and the length of their names.
 func TestManyStreams(t *testing.T) {
 	var few, many, long []byte
 	for i := range 12 {
@@ -70,8 +69,8 @@ func TestManyStreams(t *testing.T) {
 	}
 }
 
-// TestTurn verifies that a large document waits for its turn, that a small one does not,
-// and that an error from Turn ends the input.
+// TestTurn verifies that a large document waits for its turn, that a small document does not, and
+// that an error from Turn ends the input.
 func TestTurn(t *testing.T) {
 	large := `{"schema":"receipt-2026-04-25","a":[` + strings.Repeat("1,", stream.LargeDocument/2) + `1]}`
 	input := []byte(strings.Repeat("{}\n"+large+"\n", 5))
@@ -107,15 +106,15 @@ func TestTurn(t *testing.T) {
 	}
 }
 
-// TestLargeInFlight verifies that few large documents are in memory at the same time,
-// regardless of the number of jobs, and that batches do not keep the long strings in them.
+// TestLargeInFlight verifies that only a few large documents are in memory at the same time,
+// regardless of the number of jobs. Batches must not keep the long strings in these documents.
 func TestLargeInFlight(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(100))
 	if testing.Short() || raceEnabled {
 		t.Skip("reads a gigabyte")
 	}
 	const length = 4 << 20
-	lines := 40 // more than there are batches
+	lines := 40 // more lines than there are batches
 	if testsize.Full() {
 		lines = 80
 	}
@@ -136,7 +135,7 @@ func TestLargeInFlight(t *testing.T) {
 	if r.err != nil || r.summary.Receipts != 3*lines || r.summary.Verdict() != receipt.Refuted {
 		t.Fatalf("%v %v", r.summary, r.err)
 	}
-	if most > 180<<20 { // 32 MiB of lines in flight, one line being read, one being judged, and as much garbage
+	if most > 180<<20 { // 32 MiB of lines in flight, one line being read, one being verified, and the same amount of garbage
 		t.Errorf("%d MiB", most>>20)
 	} else {
 		t.Logf("%d MiB", most>>20)

@@ -10,8 +10,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// links returns the causes of a run's links, each with the related receipt, and checks that
-// the detail follows from them.
+// links returns the causes of a run's links with the related receipts, and checks that each detail
+// can be derived from them.
 func links(t *testing.T, run *stream.Run) string {
 	t.Helper()
 	var list []string
@@ -35,7 +35,7 @@ func links(t *testing.T, run *stream.Run) string {
 	return strings.Join(list, "; ")
 }
 
-// TestCauses verifies that reports describe a fault of a link as data, in each kind of run.
+// TestCauses verifies that reports describe the fault of a link as data, in each kind of run.
 func TestCauses(t *testing.T) {
 	list := newWriter(t, "a").many(5)
 	fork := newWriter(t, "a")

@@ -14,7 +14,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// signedOver returns a checkpoint that covers receipts.
+// signedOver returns a checkpoint that covers the given receipts.
 func signedOver(t *testing.T, docs ...[]byte) []byte {
 	t.Helper()
 	var tree merkle.Tree
@@ -35,7 +35,7 @@ func signedOver(t *testing.T, docs ...[]byte) []byte {
 
 func logKey() ed25519.PrivateKey { return ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize)) }
 
-// knowsLog returns a verifier that trusts the key of the log.
+// knowsLog returns a verifier that trusts the log's key.
 func knowsLog(t *testing.T) *receipt.Verifier {
 	t.Helper()
 	key, err := keys.FromPublic(logKey().Public(), "log", "")
@@ -54,8 +54,8 @@ func knowsLog(t *testing.T) *receipt.Verifier {
 	return v
 }
 
-// TestCheckpointHoles verifies that a checkpoint is refuted if a document in its range is
-// not a receipt, because such a document has no leaf.
+// TestCheckpointHoles verifies that a checkpoint is refuted if a document in its range is not a
+// receipt, because such a document has no leaf.
 func TestCheckpointHoles(t *testing.T) {
 	l := newWriter(t, "a").many(4)
 	over := signedOver(t, l[:3]...)

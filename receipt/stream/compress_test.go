@@ -34,7 +34,7 @@ func gzipped(t testing.TB, in []byte) []byte {
 func zstded(t testing.TB, in []byte, o ...zstd.EOption) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if len(in) <= 64<<10 { // a larger window only uses memory
+	if len(in) <= 64<<10 { // a larger window would only use more memory
 		o = append([]zstd.EOption{zstd.WithWindowSize(64 << 10)}, o...)
 	}
 	w, err := zstd.NewWriter(&b, append(o, zstd.WithEncoderConcurrency(1))...)
@@ -56,8 +56,8 @@ func flipped(b []byte, at int) []byte {
 	return c
 }
 
-// TestCompression verifies both formats in all their forms. Corrupt data is an error after
-// the receipts before it.
+// TestCompression verifies both compression formats in all their forms. Corrupt data must be
+// reported as an error after the receipts that precede it.
 func TestCompression(t *testing.T) {
 	l := newWriter(t, "a").many(3)
 	in := jsonl(l...)
@@ -116,7 +116,8 @@ func TestCompression(t *testing.T) {
 	}
 }
 
-// TestCompressionTold verifies that errors for compressed inputs state the fault and a remedy.
+// TestCompressionTold verifies that errors for compressed inputs state the fault and suggest a
+// remedy.
 func TestCompressionTold(t *testing.T) {
 	in := jsonl(newWriter(t, "a").many(3)...)
 	gz, zst := gzipped(t, in), zstded(t, in)
@@ -145,11 +146,11 @@ func TestCompressionTold(t *testing.T) {
 	}
 }
 
-// TestWindow verifies that a window above the limit is rejected, with the flag that allows
-// it.
+// TestWindow verifies that a window that exceeds the limit is rejected, and that the error names
+// the flag that allows it.
 func TestWindow(t *testing.T) {
 	l := newWriter(t, "a").many(1)
-	in := text(padded(l[0], 1<<20), bytes.Repeat([]byte("\n"), 19<<20)) // more than a window; otherwise the frame would have no window
+	in := text(padded(l[0], 1<<20), bytes.Repeat([]byte("\n"), 19<<20)) // larger than a window; otherwise, the frame would have no window descriptor
 	all := map[int][]byte{}
 	for _, c := range []struct {
 		window int
@@ -161,7 +162,7 @@ func TestWindow(t *testing.T) {
 			all[window] = zstded(t, in, zstd.WithWindowSize(window))
 		}
 		packed := bytes.Clone(all[window])
-		if c.window > 128<<20 { // the descriptor after the magic number and the header descriptor
+		if c.window > 128<<20 { // the window descriptor follows the magic number and the header descriptor
 			packed[5] = byte(28-10)<<3 | packed[5]&7
 		}
 		r := verify(t, packed, stream.Options{Long: c.long})
@@ -178,7 +179,7 @@ func TestWindow(t *testing.T) {
 	}
 }
 
-// repeat returns a reader of n copies of a piece.
+// repeat returns a reader for n copies of a piece.
 func repeat(piece []byte, n int64) io.Reader { return &repeater{piece: piece, n: n} }
 
 type repeater struct {
@@ -199,7 +200,8 @@ func (r *repeater) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// bombs returns bombs of 10 GB as gzip members and zstd frames of 10 MB.
+// bombs returns inputs that decompress to 10 GB. They consist of gzip members and zstd frames that
+// decompress to 10 MB each.
 func bombs(t testing.TB, c string) map[string]func() io.Reader {
 	plain := bytes.Repeat([]byte(c), 10<<20/len(c))
 	return map[string]func() io.Reader{
@@ -209,11 +211,11 @@ func bombs(t testing.TB, c string) map[string]func() io.Reader {
 	}
 }
 
-// watch returns the maximum growth of the heap while f runs. percent is the GC percentage
-// during f; outside tests, it is 100.
+// watch returns the maximum growth of the heap while f runs with the given GC percentage. The
+// default percentage is 100.
 func watch(percent int, f func()) uint64 {
 	defer debug.SetGCPercent(debug.SetGCPercent(percent))
-	runtime.GC() // memory in pools is freed in the second collection
+	runtime.GC() // memory in pools is freed only in the second collection
 	runtime.GC()
 	var before runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -238,13 +240,13 @@ func watch(percent int, f func()) uint64 {
 	return most.Load() - min(before.HeapAlloc, most.Load())
 }
 
-// TestBombs verifies that verification of an input that decompresses to useless data ends early,
-// with little time and memory.
+// TestBombs verifies that the verification of an input that decompresses to useless data ends early
+// and uses little time and memory.
 func TestBombs(t *testing.T) {
 	if testing.Short() || raceEnabled {
 		t.Skip("reads gigabytes")
 	}
-	// At modest size, one form of each bomb, and all forms of one.
+	// Unless it runs at full size, the test uses one form of each bomb, and all forms of one bomb.
 	forms := []string{"gzip", "zstd", "plain"}
 	for i, c := range []struct{ name, of, before string }{
 		{"zeros", "\x00", ""}, {"newlines", "\n", ""}, {"brackets", "[", ""}, {"spaces", " ", ""},
@@ -281,7 +283,7 @@ func TestBombs(t *testing.T) {
 	}
 }
 
-// endless is a reader like /dev/zero.
+// endless is a reader that behaves like /dev/zero.
 type endless struct{}
 
 func (endless) Read(p []byte) (int, error) {
@@ -289,7 +291,7 @@ func (endless) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestEndless verifies that an endless input is given up.
+// TestEndless verifies that reading an endless input ends with an error.
 func TestEndless(t *testing.T) {
 	if testing.Short() || raceEnabled {
 		t.Skip("reads gigabytes")

@@ -17,7 +17,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// sumOf returns the JSON of a summary without its inputs and sources.
+// sumOf returns the JSON form of a summary without its inputs and sources.
 func sumOf(t testing.TB, s *stream.Summary) string {
 	t.Helper()
 	c := *s
@@ -30,8 +30,8 @@ func sumOf(t testing.TB, s *stream.Summary) string {
 	return text
 }
 
-// scatter distributes receipts over files of all kinds. Each file keeps the order of the
-// list, and the files are shuffled.
+// scatter distributes receipts over files of all kinds. Each file keeps the order of the list, but
+// the files are shuffled.
 func scatter(t testing.TB, rng *rand.Rand, list [][]byte) (files []stream.Source) {
 	t.Helper()
 	for i := 0; len(list) > 0; i++ {
@@ -59,8 +59,8 @@ func scatter(t testing.TB, rng *rand.Rand, list [][]byte) (files []stream.Source
 	return files
 }
 
-// TestFilesAnyOrder verifies that the summary does not depend on how receipts are
-// distributed over files, or on the order of the files.
+// TestFilesAnyOrder verifies that the summary depends neither on how receipts are distributed over
+// files nor on the order of the files.
 func TestFilesAnyOrder(t *testing.T) {
 	a, b := newWriter(t, "a").many(12), newWriter(t, "b").many(5)
 	var mixed [][]byte
@@ -93,8 +93,8 @@ func TestFilesAnyOrder(t *testing.T) {
 	}
 }
 
-// TestFilesBroken verifies that the faults of a chain are found in any order of files, with
-// the same verdict, counts, and codes.
+// TestFilesBroken verifies that chain faults are found regardless of the order of files, with the
+// same verdict, counts, and codes.
 func TestFilesBroken(t *testing.T) {
 	list := newWriter(t, "a").many(10)
 	at := func(i int) chain.Head {
@@ -111,7 +111,7 @@ func TestFilesBroken(t *testing.T) {
 	genesis.n = 200
 	second := genesis.many(2)
 	again := newWriter(t, "a")
-	again.n = 4 // the id of list[4]
+	again.n = 4 // uses the ID of list[4]
 	sameID := again.seal(at(9))
 	rng, orders := rand.New(rand.NewPCG(9, 9)), 4
 	if testsize.Full() {
@@ -134,7 +134,7 @@ func TestFilesBroken(t *testing.T) {
 		{"copies", append(append([][]byte{}, list...), list[0], list[4], list[9], list[9]), stream.Options{}, "verified 10/0/0 map[] 4 copies"},
 	} {
 		for range orders {
-			var files []stream.Source // single receipts, so that the order inside a file does not matter
+			var files []stream.Source // one receipt per file, so that the order inside a file does not matter
 			for i, doc := range c.list {
 				content := doc
 				if i%3 == 0 {
@@ -156,7 +156,7 @@ func TestFilesBroken(t *testing.T) {
 	}
 }
 
-// TestFilesInside verifies that the order inside a file matters, and the order of files
+// TestFilesInside verifies that the order of receipts inside a file matters, but the order of files
 // does not.
 func TestFilesInside(t *testing.T) {
 	l := newWriter(t, "a").many(6)
@@ -190,8 +190,8 @@ func TestFilesInside(t *testing.T) {
 	}
 }
 
-// TestFilesCycle verifies that forged links in a circle are refuted, and that the run ends.
-// Receipts that match their hashes cannot form a circle.
+// TestFilesCycle verifies that forged links that form a cycle are refuted, and that the run ends.
+// Receipts that match their hashes cannot form a cycle.
 func TestFilesCycle(t *testing.T) {
 	l := newWriter(t, "a").many(4)
 	first, _ := receipt.ParseSealed(l[1])
@@ -218,8 +218,8 @@ func TestFilesCycle(t *testing.T) {
 	}
 }
 
-// TestTenants verifies that receipts without a tenant form their own stream, distinct from that of
-// an empty tenant or any other tenant.
+// TestTenants verifies that receipts without a tenant form a separate stream, which is distinct
+// from the stream of an empty tenant and of any other tenant.
 func TestTenants(t *testing.T) {
 	var list [][]byte
 	want := map[chain.Stream]uint64{}
@@ -258,7 +258,7 @@ func TestTenants(t *testing.T) {
 
 func ptr(s string) *string { return &s }
 
-// TestContinues verifies the requirements on the predecessor and the head of a run.
+// TestContinues verifies the options that specify the predecessor and the head of a run.
 func TestContinues(t *testing.T) {
 	w := newWriter(t, "a")
 	list := w.many(8)
@@ -322,7 +322,7 @@ func TestContinues(t *testing.T) {
 	}
 }
 
-// renamed replaces the codes in lines such as "; 5 code", for example by "; x:5 code".
+// renamed adds prefixes to the codes in lines such as "; 5 code", which may become "; x:5 code".
 func renamed(want string, name func(string) string) string {
 	var out []byte
 	for i := 0; i < len(want); i++ {

@@ -11,7 +11,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// findings returns the addresses of the receipts that are not verified.
+// findings returns the addresses of receipts that are not verified.
 func (r result) findings() (list []string) {
 	for _, l := range r.lines {
 		address, code, _ := bytes.Cut([]byte(l), []byte(" "))
@@ -22,11 +22,11 @@ func (r result) findings() (list []string) {
 	return list
 }
 
-// TestDamage verifies that one changed byte in one of 30 receipts results in one finding, at that
+// TestDamage verifies that a change to one byte in one of 30 receipts leads to one finding for that
 // receipt, regardless of how the receipts are distributed over files. A receipt that does not match
-// its hash keeps the place that its successor names. An unreadable document leaves the next link
-// unchecked. The only change that does not refute replaces the marker with that of another format,
-// and the result is undecided.
+// its hash keeps the position that its successor names. An unreadable document leaves the next link
+// unchecked. If the change replaces the marker with that of another format, the result is
+// undecided. Every other change refutes the receipt.
 func TestDamage(t *testing.T) {
 	const n = 30
 	list := newWriter(t, "a").many(n)
@@ -40,7 +40,7 @@ func TestDamage(t *testing.T) {
 		at := rng.IntN(len(list[i]))
 		doc := bytes.Clone(list[i])
 		doc[at] ^= byte(1 << rng.IntN(8))
-		if doc[at] == '\n' { // this cuts the line in two
+		if doc[at] == '\n' { // splits the line in two
 			continue
 		}
 		in := with(list, i, doc)

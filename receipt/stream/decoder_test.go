@@ -9,14 +9,14 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// TestReadersAgree verifies that all readers interpret a piece alike: verification, the
+// TestReadersAgree verifies that all readers interpret an input in the same way: verification, the
 // first pass over links, and Read.
 func TestReadersAgree(t *testing.T) {
 	good := newWriter(t, "a").many(1)[0]
 	for name, c := range map[string]struct {
 		in    []byte
 		found bool
-		want  receipt.Code // why it cannot be a receipt
+		want  receipt.Code // the reason why the input cannot be a receipt
 		other string
 	}{
 		"a receipt":                     {in: good},
@@ -52,8 +52,8 @@ func TestReadersAgree(t *testing.T) {
 			t.Errorf("%s is read as %q, %q; expected %q, %q", name, code, other, c.want, c.other)
 		}
 
-		// A single source is verified as it is read; with a second source, it is surveyed
-		// first.
+		// A single source is verified while it is read. If there is a second source, the sources
+		// are surveyed first.
 		for _, sources := range [][]stream.Source{{s}, {s, source("beside", good)}} {
 			run := stream.VerifyFiles(t.Context(), integrity(t), sources, stream.Options{})
 			var judged receipt.Code
@@ -68,14 +68,14 @@ func TestReadersAgree(t *testing.T) {
 				skipped = sum.Skipped[0].Detail
 			}
 			if len(sources) == 1 && skipped != "" {
-				err = nil // the input had no other content
+				err = nil // there is an error because the input has no other content
 			}
 			if judged != c.want || skipped != c.other || err != nil {
 				t.Errorf("%s of %d sources is judged %q, %q, %v; expected %q, %q", name, len(sources), judged, skipped, err, c.want, c.other)
 			}
 		}
 
-		// Find returns the text of a document regardless of its content.
+		// Find returns the text of a document, whatever it contains.
 		if strings.Contains(name, "breaks off") {
 			continue // two lines
 		}

@@ -15,13 +15,13 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// deepReceipt returns a receipt that reaches the maximum depth, or exceeds it by one level.
+// deepReceipt returns a receipt whose nesting reaches the maximum depth or exceeds it by one level.
 func deepReceipt(t *testing.T, levels int) []byte {
 	t.Helper()
 	w := newWriter(t, "a")
 	d := w.draft()
 	var deep any = 1
-	for range levels - 2 { // the receipt, its metadata
+	for range levels - 2 { // two levels are used by the receipt and its metadata
 		deep = []any{deep}
 	}
 	d.Metadata = receipt.Object{"deep": deep}
@@ -32,8 +32,8 @@ func deepReceipt(t *testing.T, levels int) []byte {
 	return s.JSON()
 }
 
-// TestLimitsAreOfReceipts verifies that the limits of depth, size, and precision apply to
-// the receipt inside an envelope.
+// TestLimitsAreOfReceipts verifies that the limits on depth, size, and precision apply to the
+// receipt inside an envelope.
 func TestLimitsAreOfReceipts(t *testing.T) {
 	deepest := deepReceipt(t, receipt.MaxDepth)
 	doc, err := canon.Parse(deepest)
@@ -50,7 +50,7 @@ func TestLimitsAreOfReceipts(t *testing.T) {
 	page := func(r string) string { return `{"object":"list","next":9007199254740993,"data":[` + r + `]}` }
 	for name, c := range map[string]struct {
 		receipt []byte
-		want    string // of the receipt alone
+		want    string // result for the receipt without an envelope
 	}{
 		"deepest":  {deepest, "verified 1/0/0"},
 		"too deep": {tooDeep, "refuted 0/1/0; depth_limit"},
@@ -90,7 +90,7 @@ func TestLimitsAreOfReceipts(t *testing.T) {
 			}
 		}
 	}
-	// Read returns the document that the verifier judges.
+	// Read must return the same document that the verifier checks.
 	before, behind, _ := strings.Cut(wrap("RECEIPT"), "RECEIPT")
 	for _, c := range []struct {
 		in   []byte
@@ -129,7 +129,7 @@ func TestHostileEnvelopes(t *testing.T) {
 
 func deepArray(n int) string { return strings.Repeat("[", n) + strings.Repeat("]", n) }
 
-// filled returns a receipt of size bytes.
+// filled returns a receipt that is size bytes long.
 func filled(t *testing.T, size int) []byte {
 	t.Helper()
 	w := newWriter(t, "a")
@@ -149,16 +149,16 @@ func filled(t *testing.T, size int) []byte {
 	return text
 }
 
-// TestLargePages verifies that a page may have any number of receipts and takes the memory
-// of one, and that faults of its frame refute, regardless of its encoding. At modest size,
-// there is one page of each kind: valid, not of a list, malformed, too large, and
-// truncated.
+// TestLargePages verifies that a page may contain any number of receipts but needs the memory of
+// only one. Faults in the frame of a page must refute the input, regardless of the encoding. Unless
+// it runs at full size, the test uses one page of each kind: valid, without a list, malformed, too
+// large, and truncated.
 func TestLargePages(t *testing.T) {
 	few := []string{"object last", "members around", "no list", "malformed behind", "too large an item", "cut in an entry"}
 	w := newWriter(t, "a")
 	list := w.many(6)
-	entry, entries := list[5], 22_000 // more than any document may have
-	if !testsize.Full() {             // as many bytes in fewer of them
+	entry, entries := list[5], 22_000 // together, larger than any document may be
+	if !testsize.Full() {             // as many bytes, but in fewer entries
 		entry, entries = padded(entry, 8<<10), 2_500
 	}
 	more := func() io.Reader { return &repeated{text: append([]byte{','}, entry...), n: entries} }

@@ -15,8 +15,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// exampleChain returns n linked and signed receipts, one per line, as a harness appends them to its
-// log.
+// exampleChain returns n linked and signed receipts, one per line, in the format in which a harness
+// appends them to its log.
 func exampleChain(n int) (lines [][]byte) {
 	head := chain.Head{}
 	for i := range n {
@@ -57,8 +57,8 @@ func exampleVerifier() *receipt.Verifier {
 
 func exampleFile(lines ...[]byte) io.Reader { return bytes.NewReader(bytes.Join(lines, nil)) }
 
-// The input has one receipt per line, as in a log (NDJSON). Each receipt has a report, and
-// the input has one verdict: a missing line refutes the line after it.
+// The input contains one receipt per line, as in a log (NDJSON). Each receipt has a report, and the
+// entire input has one verdict. If a line is missing, the next line is refuted.
 func ExampleFrom() {
 	lines := exampleChain(4)
 	file := exampleFile(lines[0], lines[1], lines[3])
@@ -71,7 +71,7 @@ func ExampleFrom() {
 	}
 	sum, err := run.Summary()
 	if err != nil {
-		log.Fatal(err) // not everything was read
+		log.Fatal(err) // not all of the input was read
 	}
 	fmt.Println(sum.Verdict(), sum.Verified, "of", sum.Receipts)
 	// Output:
@@ -79,7 +79,7 @@ func ExampleFrom() {
 	// refuted 2 of 3
 }
 
-// costLimit is a rule of the caller: a task must not cost more than a limit.
+// costLimit is a rule that the caller defines: the cost of a task must not exceed a limit.
 type costLimit float64
 
 func (costLimit) Name() string { return "cost_limit_1" }
@@ -92,16 +92,16 @@ func (l costLimit) Judge(doc *canon.Document) []receipt.Check {
 	return []receipt.Check{{Status: receipt.StatusFailed, Pointer: total.Pointer(), Stated: total.String(), Detail: "the task is too expensive"}}
 }
 
-// keyDatabase is a source of trusted keys that is down.
+// keyDatabase is a source of trusted keys that is unavailable.
 type keyDatabase struct{}
 
 func (keyDatabase) Trust(context.Context) (receipt.Trust, string, error) {
 	return nil, "", errors.New("connection refused")
 }
 
-// The receipts are the rows of a database, and each report comes with the key of its row. The
-// caller's rule is applied to each receipt. The database of trusted keys is down, so receipts that
-// meet the rule are undecided, and the others are refuted.
+// The receipts are rows in a database, and each report is returned with the key of its row. The
+// caller's rule is applied to each receipt. The database of trusted keys is unavailable, so
+// receipts that meet the rule are undecided. The other receipts are refuted.
 func ExampleVerifySeq() {
 	rows := exampleChain(2)
 	items := func(yield func(stream.Item, error) bool) {
@@ -133,8 +133,8 @@ func ExampleVerifySeq() {
 	// keys: connection refused
 }
 
-// A later part of a stream continues where the last run ended. The beginning of the stream
-// is then checked, although it is not in the input.
+// A later part of a stream continues where the previous run ended. The beginning of the stream is
+// therefore checked, although it is not in the input.
 func ExampleVerify_after() {
 	lines := exampleChain(5)
 	v := exampleVerifier()
@@ -156,7 +156,7 @@ func ExampleVerify_after() {
 	// refuted map[chain_break:1]
 }
 
-// Parts that were verified separately have one verdict together, regardless of their order.
+// Parts that were verified separately can be merged into one verdict, regardless of their order.
 func ExampleSummary_Merge() {
 	lines := exampleChain(4)
 	var parts []*stream.Summary
@@ -170,15 +170,15 @@ func ExampleSummary_Merge() {
 
 	whole, err := parts[0].Merge(parts[1])
 	if err != nil {
-		log.Fatal(err) // different keys or requirements
+		log.Fatal(err) // the parts were verified with different keys or requirements
 	}
 	fmt.Println(whole.Verdict(), whole.Receipts, "receipts in", len(whole.Streams), "stream")
 	// Output:
 	// verified 4 receipts in 1 stream
 }
 
-// To find the first refuted receipt, leave the loop. A report is valid until the next one;
-// Clone copies it. Receipts that were not read are not verified.
+// To find only the first refuted receipt, break out of the loop. A report is valid until the next
+// iteration; use Clone to keep it. Receipts that were not read are not verified.
 func ExampleRun_Reports() {
 	lines := exampleChain(4)
 	lines[1] = bytes.Replace(lines[1], []byte("SUCCEEDED"), []byte("FAILED"), 1)

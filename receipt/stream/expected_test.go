@@ -13,14 +13,14 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// compared compares a merged summary with the expected summary of a run over all parts.
+// compared compares a merged summary with the expected summary from a run over all parts.
 func compared(t *testing.T, m *stream.Summary, o stream.Options) (*stream.Summary, error) {
 	t.Helper()
 	return m.Expect(o.Continuity)
 }
 
-// TestExpectedOfMerged verifies that Expect returns the same for merged parts as a run over all
-// files with the same options.
+// TestExpectedOfMerged verifies that Expect returns the same result for merged parts as for a run
+// over all files with the same options.
 func TestExpectedOfMerged(t *testing.T) {
 	a, b := newWriter(t, "a").many(6), newWriter(t, "b").many(4)
 	gone := newWriter(t, "c").many(2)
@@ -42,7 +42,7 @@ func TestExpectedOfMerged(t *testing.T) {
 		name string
 		docs [][]byte
 		o    stream.Options
-		want string // the codes of findings
+		want string // the codes of the findings
 	}{
 		{"it ends there", a, last(a[5]), ""},
 		{"it went on", a, last(a[3]), "head_mismatch"},
@@ -94,8 +94,8 @@ func TestExpectedOfMerged(t *testing.T) {
 	}
 }
 
-// TestExpectedOfOld verifies that, without rosters, an expected head inside a stream is
-// found in a list of all receipts, and is otherwise undecided.
+// TestExpectedOfOld verifies that, without rosters, an expected head inside a stream can be found
+// in a list of all receipts. Without such a list, the result must be undecided.
 func TestExpectedOfOld(t *testing.T) {
 	list := newWriter(t, "a").many(6)
 	of := func(docs ...[]byte) *stream.Summary { return old(t, part(t, stream.Options{}, docs...)) }

@@ -6,7 +6,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream/internal/survey"
 )
 
-// Names for tests outside the package.
+// These names are exported for tests outside this package.
 const (
 	MaxGap      = input.MaxGap
 	MaxWrapping = input.MaxWrapping
@@ -17,13 +17,13 @@ const (
 // ErrOnce exports errOnce.
 var ErrOnce = errOnce
 
-// Indexed returns o with a limit in place of survey.MaxIndexed.
+// Indexed returns o with n as the limit instead of survey.MaxIndexed.
 func (o Options) Indexed(n int) Options {
 	o.Bounds.indexed = n
 	return o
 }
 
-// Rostered returns o with a limit in place of survey.MaxRoster.
+// Rostered returns o with n as the limit instead of survey.MaxRoster.
 func (o Options) Rostered(n int) Options {
 	o.Bounds.rostered = n
 	return o
@@ -36,11 +36,11 @@ type (
 	AskedQuorum = askedQuorum
 )
 
-// Asked returns the requirements of the summary.
+// Asked returns the requirements under which the summary was created.
 func (s *Summary) Asked() *Asked { return s.asked }
 
-// RosterOfBefore returns s as the previous version wrote it under a strict policy, which
-// recorded only the code of an unchecked link.
+// RosterOfBefore returns s in the form in which the previous version wrote it under a strict
+// policy. That form contains only the code of an unchecked link.
 func (s *Summary) RosterOfBefore() *Summary {
 	c, err := survey.CrowdOf(s.roster)
 	if err != nil {

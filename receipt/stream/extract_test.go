@@ -11,8 +11,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// TestExtract verifies that each report contains what was extracted from its own document,
-// regardless of the worker and of reused memory, and that it is empty without a document.
+// TestExtract verifies that each report contains the data that was extracted from its own document,
+// regardless of the worker and of reused memory, and no data if there is no document.
 func TestExtract(t *testing.T) {
 	w := newWriter(t, "a")
 	var input bytes.Buffer

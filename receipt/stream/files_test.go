@@ -12,14 +12,14 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// source returns a Source with a content.
+// source returns a Source with the given content.
 func source(name string, content []byte) stream.Source {
 	return stream.Source{Name: name, Open: func() (io.ReadCloser, error) {
 		return io.NopCloser(bytes.NewReader(content)), nil
 	}}
 }
 
-// sources returns Sources named f0, f1, and so on.
+// sources returns Sources with the names f0, f1, and so on.
 func sources(contents ...[]byte) (list []stream.Source) {
 	for i, c := range contents {
 		list = append(list, source(fmt.Sprintf("f%d", i), c))
@@ -39,8 +39,8 @@ func verifyFiles(t testing.TB, o stream.Options, list ...stream.Source) result {
 	return collect(stream.VerifyFiles(context.Background(), integrity(t), list, o))
 }
 
-// TestFilesSkip verifies that a skipped document in a directory is not a gap, and so does
-// not excuse a break.
+// TestFilesSkip verifies that a skipped document in a directory is not a gap, so it does not excuse
+// a break.
 func TestFilesSkip(t *testing.T) {
 	list := newWriter(t, "a").many(6)
 	keys := []byte(`{"keys":[]}`)
@@ -68,8 +68,8 @@ func TestFilesSkip(t *testing.T) {
 	expect(t, "keys among lines", verifyFiles(t, stream.Options{}, in), "refuted 1/1/0; one:3 chain_break; a 2")
 }
 
-// TestFilesEnvelopes verifies that both passes see the same receipt in an envelope, and in
-// a document that only resembles one.
+// TestFilesEnvelopes verifies that both passes find the same receipt in an envelope, and in a
+// document that only resembles an envelope.
 func TestFilesEnvelopes(t *testing.T) {
 	list := newWriter(t, "a").many(3)
 	wrap := func(format string) []byte { return fmt.Appendf(nil, format, list[1]) }
@@ -84,8 +84,8 @@ func TestFilesEnvelopes(t *testing.T) {
 	}
 }
 
-// TestFilesLowLimits verifies that a receipt beyond the caller's limits is undecided, and
-// still has its place.
+// TestFilesLowLimits verifies that a receipt that exceeds the caller's limits is undecided but
+// keeps its position in the stream.
 func TestFilesLowLimits(t *testing.T) {
 	list := newWriter(t, "a").many(3)
 	large := bytes.Join([][]byte{list[1][:len(list[1])-1], bytes.Repeat([]byte(" "), 5000), []byte("}")}, nil)
@@ -99,7 +99,8 @@ func TestFilesLowLimits(t *testing.T) {
 	expect(t, "lines", collect(lines), "undecided 2/0/1; input:2 size_limit; a 3")
 }
 
-// TestCopiesOfUndecided verifies that copies count once, regardless of the verdict on the first.
+// TestCopiesOfUndecided verifies that copies are counted once, regardless of the verdict for the
+// first copy.
 func TestCopiesOfUndecided(t *testing.T) {
 	v, err := receipt.NewVerifier(someTrust{}, receipt.Policy{})
 	if err != nil {
@@ -113,7 +114,7 @@ func TestCopiesOfUndecided(t *testing.T) {
 	}
 }
 
-// someTrust has a key that no signature names.
+// someTrust contains one key, which no signature names.
 type someTrust struct{}
 
 func (someTrust) Len() int { return 1 }
@@ -121,8 +122,8 @@ func (someTrust) CheckSignature([]byte, *receipt.Entry) (*receipt.Key, *receipt.
 	return nil, &receipt.SignatureError{Code: receipt.CodeUnknownKey}
 }
 
-// TestReportsExcuseNothing verifies that a skipped report in a directory does not excuse a
-// missing receipt.
+// TestReportsExcuseNothing verifies that a skipped report in a directory does not excuse a missing
+// receipt.
 func TestReportsExcuseNothing(t *testing.T) {
 	list := newWriter(t, "a").many(4)
 	report := `{"report_version":1,"verdict":"verified","receipt_id":"x","checks":[]}` + "\n" + `{"summary":{}}` + "\n"
@@ -138,9 +139,9 @@ func TestReportsExcuseNothing(t *testing.T) {
 	}
 }
 
-// TestFilesNotSkipped verifies that a document with the chain or the marker of a receipt is
-// not skipped as another file of the toolkit, nor is a document with only some members of
-// such a file.
+// TestFilesNotSkipped verifies that two kinds of documents are not skipped as other files of the
+// toolkit: documents that have the chain or the marker of a receipt, and documents that have only
+// some members of such a file.
 func TestFilesNotSkipped(t *testing.T) {
 	list := newWriter(t, "a").many(2)
 	plus := func(doc []byte, member string) []byte { return text("{", member, ",", doc[1:]) }

@@ -11,8 +11,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// TestForeignReceipts verifies that receipts of other makers are left undecided, and not refuted
-// because they are not ours, in every form of an input. A malformed text stays refuted.
+// TestForeignReceipts verifies that third-party receipts are undecided instead of refuted, in every
+// form of input. Malformed text must still be refuted.
 func TestForeignReceipts(t *testing.T) {
 	const other = `{"@version":"EP-RECEIPT-v1","payload":{"type":"t"}}`
 	line := base64.RawURLEncoding.EncodeToString([]byte(`{"v":1,"type":"open","recorder":"r1"}`)) + ".c2ln"
@@ -49,8 +49,8 @@ func TestForeignReceipts(t *testing.T) {
 	}
 }
 
-// TestForeignChains verifies that links between third-party records are checked inside one
-// source, and that a selection breaks none.
+// TestForeignChains verifies that links between third-party records are checked within one source,
+// and that a selection breaks no link.
 func TestForeignChains(t *testing.T) {
 	previous, texts := "null", []string(nil)
 	for i := 1; i <= 3; i++ {

@@ -9,8 +9,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// FuzzInput verifies that no input causes a panic or a hang, that a verified input contains
-// only verified receipts, and that the number of workers does not matter.
+// FuzzInput verifies that no input causes a panic or an endless run, that a verified input contains
+// only verified receipts, and that the number of workers does not affect the result.
 func FuzzInput(f *testing.F) {
 	l := newWriter(f, "a").many(3)
 	for kind := range uint8(5) {
@@ -55,8 +55,8 @@ func FuzzInput(f *testing.F) {
 	})
 }
 
-// FuzzMutatedChain verifies that a chain with a changed byte is not verified, unless the
-// change preserves every content and link.
+// FuzzMutatedChain verifies that a chain with a changed byte is not verified, unless the change
+// preserves all content and all links.
 func FuzzMutatedChain(f *testing.F) {
 	l := newWriter(f, "a").many(5)
 	whole := jsonl(l...)

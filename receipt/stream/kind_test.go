@@ -65,7 +65,7 @@ func text(parts ...any) []byte {
 	return all
 }
 
-// padded returns a receipt with whitespace in it, so that it has n bytes.
+// padded returns a receipt with additional whitespace, so that it is n bytes long.
 func padded(doc []byte, n int) []byte {
 	long := bytes.Repeat([]byte(" "), n)
 	copy(long, doc[:len(doc)-1])
@@ -73,7 +73,8 @@ func padded(doc []byte, n int) []byte {
 	return long
 }
 
-// TestTornAnywhere verifies that a last line that is truncated at any byte is torn_tail.
+// TestTornAnywhere verifies that a last line that is truncated at any byte leads to the code
+// torn_tail.
 func TestTornAnywhere(t *testing.T) {
 	first := newWriter(t, "a").many(1)[0]
 	line := `{"é\u00e9":["😀\ud83d\ude00\\\u0001\n",-0.5E-7,10,true,false,null,{"":{}},[]],"z": "" }`
@@ -82,8 +83,8 @@ func TestTornAnywhere(t *testing.T) {
 	}
 }
 
-// TestFirstCutOff verifies that a truncated first item of lines or of a sequence is
-// undecided, as a later one is, and that a truncated single document is malformed.
+// TestFirstCutOff verifies that a truncated first item in lines or in a sequence is undecided, like
+// a truncated later item, but that a truncated single document is malformed.
 func TestFirstCutOff(t *testing.T) {
 	line := newWriter(t, "a").many(1)[0]
 	item := cborOf(t, line)
@@ -113,7 +114,7 @@ func TestFirstCutOff(t *testing.T) {
 	}
 }
 
-// TestKinds verifies that every format leads to the same verdict.
+// TestKinds verifies that every input format leads to the same verdict.
 func TestKinds(t *testing.T) {
 	l := newWriter(t, "a").many(3)
 	envelope := func(doc []byte) []byte {
@@ -225,13 +226,13 @@ func TestKinds(t *testing.T) {
 		{"null", []byte("null"), "refuted 0/1/0; input not_object"},
 	} {
 		expect(t, c.name, verify(t, c.in, stream.Options{}), c.want)
-		got := verify(t, c.in, stream.Options{}) // regardless of how many bytes Read returns
+		got := verify(t, c.in, stream.Options{}) // the result must not depend on how many bytes Read returns
 		slow := collect(stream.Verify(t.Context(), integrity(t), &trickle{c.in, 0}, stream.Options{Jobs: 1}))
 		expect(t, c.name+", slowly", slow, got.String())
 	}
 }
 
-// A trickle returns a few bytes at a time, and sometimes none.
+// A trickle is a reader that returns a few bytes at a time, and sometimes none.
 type trickle struct {
 	left []byte
 	n    int
@@ -247,7 +248,7 @@ func (r *trickle) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// TestKindGiven verifies that a given kind is used without detection.
+// TestKindGiven verifies that a kind that the caller specifies is used without detection.
 func TestKindGiven(t *testing.T) {
 	l := newWriter(t, "a").many(3)
 	for _, c := range []struct {
@@ -292,7 +293,7 @@ func TestKindGiven(t *testing.T) {
 	}
 }
 
-// TestIncomplete verifies that an input without receipts is an error that states this.
+// TestIncomplete verifies that an input without receipts leads to an error that states this.
 func TestIncomplete(t *testing.T) {
 	for _, in := range []string{"", "\n \n", "[]", `{"object":"list","data":[]}`} {
 		r := verify(t, []byte(in), stream.Options{})
@@ -310,7 +311,7 @@ func TestIncomplete(t *testing.T) {
 	}
 }
 
-// spaces returns a reader of n spaces.
+// spaces returns a reader for n spaces.
 func spaces(n int) io.Reader {
 	const piece = 1 << 20
 	return io.LimitReader(repeat(bytes.Repeat([]byte(" "), piece), int64(n/piece+1)), int64(n))
@@ -332,8 +333,8 @@ func parts(list ...any) io.Reader {
 	return io.MultiReader(all...)
 }
 
-// TestLongLines verifies that a line may be as long as a receipt, and that only longer lines are
-// rejected.
+// TestLongLines verifies that a line may be as long as the longest receipt, and that only longer
+// lines are rejected.
 func TestLongLines(t *testing.T) {
 	w := newWriter(t, "a")
 	l := w.many(3)
@@ -381,9 +382,9 @@ func TestLongLines(t *testing.T) {
 	expect(t, "10 MB of { in an array", verify(t, text("[", l[0], ",", bytes.Repeat([]byte("{"), 10<<20)), stream.Options{}), "undecided 1/0/1; input:2 torn_tail; a 1")
 }
 
-// TestLogs verifies that a log is not taken for receipts, although its first event has the
-// budget of a task, and that a receipt in an envelope with all member names of an event is
-// a receipt.
+// TestLogs verifies that a log is not treated as a stream of receipts, even if its first event
+// contains a task's budget. A receipt in an envelope that has all member names of an event must be
+// treated as a receipt.
 func TestLogs(t *testing.T) {
 	const submitted = `{"id":"1","object":"event","event":"task.submitted","sequence":1,"resource":{"object":"task","id":"t"},"payload":{"autonomy_budget":{"usd":1}}}`
 	for _, tail := range []string{"", "\n", "\n" + strings.Replace(submitted, "submitted", "started", 1) + "\n"} {

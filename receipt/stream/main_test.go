@@ -7,7 +7,7 @@ import (
 	"github.com/receiptkit/receiptkit/fixtures/testsize"
 )
 
-// TestMain reduces garbage collections of small heaps, except at full size, where it limits
+// TestMain reduces the number of collections of small heaps, except at full size, where it limits
 // large heaps.
 func TestMain(m *testing.M) {
 	if testsize.Spare(800) {

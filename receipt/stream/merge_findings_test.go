@@ -12,8 +12,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// TestMergeFindingsInOneOrder verifies that the order of findings about one stream does not
-// depend on the order of the parts.
+// TestMergeFindingsInOneOrder verifies that the order of findings about a stream does not depend on
+// the order of the parts.
 func TestMergeFindingsInOneOrder(t *testing.T) {
 	of := chain.Stream{Issuer: "i", Workspace: "w"}
 	part := func(stated string) *stream.Summary {
@@ -36,8 +36,8 @@ func TestMergeFindingsInOneOrder(t *testing.T) {
 	}
 }
 
-// TestMergeHealsWhatIsRefuted verifies that a receipt with a fault of its own is refuted for that
-// fault if its link is valid across all parts, as in one run.
+// TestMergeHealsWhatIsRefuted verifies that, if a receipt's link is valid across all parts, another
+// fault in the receipt still refutes it, as in a single run.
 func TestMergeHealsWhatIsRefuted(t *testing.T) {
 	v, err := receipt.NewVerifier(knows("known"), receipt.Policy{Issuer: "b"})
 	if err != nil {
@@ -56,14 +56,14 @@ func TestMergeHealsWhatIsRefuted(t *testing.T) {
 		t.Errorf("merged %s\none    %s", gist(m), gist(one))
 	}
 
-	// A receipt that is still missing is a break, as before.
+	// If a receipt is still missing after the merge, this is a break, as before.
 	if m := anyOrder(t, "without one", receipt.Refuted, odd, of(list[3])); m.Codes[receipt.CodeChainBreak] != 1 || m.Codes[receipt.CodeIssuerMismatch] != 3 {
 		t.Errorf("%s", gist(m))
 	}
 }
 
-// TestMergeCircle verifies that a stream in which every receipt has a successor has no head, so
-// that a merge, like one run, has no note about receipts after it.
+// TestMergeCircle verifies that a stream in which every receipt has a successor has no head. As in
+// a single run, a merge must not add a note about receipts that follow the head.
 func TestMergeCircle(t *testing.T) {
 	l, other := newWriter(t, "a").many(4), newWriter(t, "b").many(2)
 	back := bytes.Replace(l[1], []byte(headOf(t, l[0]).Hash.String()), []byte(headOf(t, l[3]).Hash.String()), 1)

@@ -15,13 +15,14 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// part returns the summary of receipts as one part.
+// part returns the summary for receipts that form one part.
 func part(t *testing.T, o stream.Options, docs ...[]byte) *stream.Summary {
 	t.Helper()
 	return verify(t, jsonl(docs...), o).summary
 }
 
-// anyOrder merges parts in every rotation, and checks that the results are equal.
+// anyOrder merges parts in every rotation, checks that all results are equal, and returns the
+// result.
 func anyOrder(t *testing.T, name string, want receipt.Verdict, parts ...*stream.Summary) *stream.Summary {
 	t.Helper()
 	first := ""
@@ -40,7 +41,7 @@ func anyOrder(t *testing.T, name string, want receipt.Verdict, parts ...*stream.
 	return m
 }
 
-// old returns a summary as a version without rosters wrote it.
+// old returns a summary in the form in which a version without rosters wrote it.
 func old(t *testing.T, s *stream.Summary) *stream.Summary {
 	t.Helper()
 	text, err := json.Marshal(s)
@@ -64,8 +65,8 @@ func headOf(t testing.TB, doc []byte) chain.Head {
 	return s.Head()
 }
 
-// TestMergePartial verifies that a part that is a selection excuses absent receipts of its
-// own streams, and nothing else.
+// TestMergePartial verifies that a part that is a selection excuses absent receipts in its own
+// streams and nothing else.
 func TestMergePartial(t *testing.T) {
 	selection := stream.Options{Partial: true}
 	list, others := newWriter(t, "a").many(12), newWriter(t, "u").many(6)
@@ -132,8 +133,8 @@ func TestMergeDealt(t *testing.T) {
 	anyOrder(t, "nor does a wrong order", receipt.Refuted, reversed, part(t, stream.Options{}, list[2:]...))
 }
 
-// TestMergeOld verifies that parts without lists of receipts are refuted only if no receipt
-// inside them could change that, and verified only if they join.
+// TestMergeOld verifies the result for parts without lists of receipts. They must be refuted only
+// if no receipt inside them could change that, and verified only if they join.
 func TestMergeOld(t *testing.T) {
 	list := newWriter(t, "a").many(12)
 	o, selection := stream.Options{}, stream.Options{Partial: true}
@@ -147,7 +148,7 @@ func TestMergeOld(t *testing.T) {
 	away := stranger.seal(chain.Head{Hash: headOf(t, list[3]).Hash, Count: 4})
 	for _, c := range []struct {
 		name        string
-		bare, lists receipt.Verdict // from the ends alone, and with the hashes of all receipts
+		bare, lists receipt.Verdict // bare is based only on the ends of the parts, and lists on the hashes of all receipts
 		parts       [][][]byte
 		o           stream.Options
 	}{
@@ -186,8 +187,8 @@ func TestMergeOld(t *testing.T) {
 	}
 }
 
-// TestMergeManyIDs verifies that parts with too many receipts for a roster, in which one ID
-// may be used twice, are undecided: a run over all of them compares IDs.
+// TestMergeManyIDs verifies that a merge is undecided if parts have too many receipts for a roster,
+// because an ID may be used twice. Only a run over all receipts compares all IDs.
 func TestMergeManyIDs(t *testing.T) {
 	list := newWriter(t, "a").many(4)
 	for more, want := range map[int]receipt.Verdict{0: receipt.Verified, 1<<16 - 4: receipt.Verified, 1<<16 - 3: receipt.Undecided} {
@@ -199,7 +200,7 @@ func TestMergeManyIDs(t *testing.T) {
 		anyOrder(t, fmt.Sprintf("%d more", more), want, parts...)
 	}
 
-	var strict []*stream.Summary // whose single receipts are all verified
+	var strict []*stream.Summary // parts whose individual receipts are all verified
 	for _, docs := range [][][]byte{list[:2], list[2:]} {
 		s := part(t, stream.Options{Partial: true}, docs...)
 		asked := s.Asked()
@@ -222,7 +223,7 @@ func TestMergeManyIDs(t *testing.T) {
 	}
 }
 
-// TestMergeOldOverlap verifies that receipts that two parts contain remain counted twice in later
+// TestMergeOldOverlap verifies that receipts that are in two parts remain counted twice in later
 // merges, and do not otherwise affect their streams.
 func TestMergeOldOverlap(t *testing.T) {
 	list, other := newWriter(t, "a").many(6), newWriter(t, "b").many(2)
@@ -255,7 +256,7 @@ func TestMergeOldOverlap(t *testing.T) {
 	}
 }
 
-// TestMergeAsked verifies that summaries with different requirements do not merge.
+// TestMergeAsked verifies that summaries with different requirements cannot be merged.
 func TestMergeAsked(t *testing.T) {
 	list := newWriter(t, "a").many(2)
 	base := part(t, stream.Options{}, list[0])
@@ -297,8 +298,7 @@ func TestMergeAsked(t *testing.T) {
 	}
 }
 
-// TestSummaryStrict verifies that duplicate and misspelled members of a summary are
-// rejected.
+// TestSummaryStrict verifies that a summary with duplicate or misspelled members is rejected.
 func TestSummaryStrict(t *testing.T) {
 	text, err := json.Marshal(part(t, stream.Options{}, newWriter(t, "a").many(3)...))
 	if err != nil {
@@ -325,7 +325,7 @@ func TestSummaryStrict(t *testing.T) {
 	}
 }
 
-// TestSummaryCodes verifies that codes of findings are separate from those of receipts,
+// TestSummaryCodes verifies that the codes of findings are separate from the codes of receipts,
 // even in a summary that was read from JSON.
 func TestSummaryCodes(t *testing.T) {
 	list := newWriter(t, "a").many(9)

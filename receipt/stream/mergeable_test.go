@@ -8,9 +8,9 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// TestMergeable verifies that parts with more receipts than the limit for reports merge exactly if
-// this was requested, regardless of which receipts they share, and that the merge is otherwise
-// undecided. In CI, the parts have more than 65,536 receipts.
+// TestMergeable verifies that, if requested, parts with more receipts than a report may list are
+// merged exactly, regardless of which receipts they share. Otherwise, the merge must be undecided.
+// In CI, the parts have more than 65,536 receipts.
 func TestMergeable(t *testing.T) {
 	n, limit, shared := 400, 300, 40
 	if testsize.Full() {
@@ -34,7 +34,7 @@ func TestMergeable(t *testing.T) {
 		t.Errorf("%s", gist(m))
 	}
 
-	// A merged summary merges again, and contains all of its receipts.
+	// A merged summary can be merged again, and still lists all of its receipts.
 	again := newWriter(t, "a")
 	again.n = n
 	fork := again.seal(headOf(t, list[7]))

@@ -21,11 +21,11 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// A cast contains the receipts for cases: complete streams, forks, second beginnings, receipts with
-// the IDs of others, and all kinds of damage.
+// A cast contains the receipts from which cases are assembled: complete streams, forks, second
+// first receipts, receipts with the IDs of other receipts, and receipts with all kinds of damage.
 type cast struct {
 	streams [][][]byte // each complete
-	odd     [][]byte   // receipts with a fault in relation to the streams
+	odd     [][]byte   // receipts whose relation to the streams has a fault
 }
 
 func newCast(t *testing.T) *cast {
@@ -46,25 +46,25 @@ func newCast(t *testing.T) *cast {
 		other.n = 100
 		at := func(h chain.Head) []byte { return other.seal(h) }
 		c.odd = append(c.odd,
-			at(head(list[1])), other.next(), // a fork, and its successor
-			at(head(list[6])), at(head(list[6])), // two successors of the complete stream
+			at(head(list[1])), other.next(), // a fork and its successor
+			at(head(list[6])), at(head(list[6])), // two successors of the last receipt in the complete stream
 			at(chain.Head{}), other.next(), // a second beginning
-			at(chain.Head{Hash: canon.Sum([]byte("elsewhere")), Count: 3}), other.next(), // after a receipt that does not exist
-			at(head(c.streams[(i+1)%3][2])), other.next(), // after a receipt of another stream
+			at(chain.Head{Hash: canon.Sum([]byte("elsewhere")), Count: 3}), other.next(), // successors of a receipt that does not exist
+			at(head(c.streams[(i+1)%3][2])), other.next(), // successors of a receipt in another stream
 			altered(list[3]), altered(list[0]), altered(list[6]))
 		twice := newWriter(t, string(rune('a'+i)))
 		twice.n = 2
-		c.odd = append(c.odd, twice.seal(head(list[4])), twice.seal(head(list[6]))) // ids that were there
+		c.odd = append(c.odd, twice.seal(head(list[4])), twice.seal(head(list[6]))) // these IDs are already used
 		hash := func(k int) []byte { return []byte(head(list[k]).Hash.String()) }
 		c.odd = append(c.odd, bytes.Replace(list[1], hash(0), hash(5), 1), // a circle
-			bytes.Replace(list[2], hash(2), hash(5), 1), // the hash of another receipt
+			bytes.Replace(list[2], hash(2), hash(5), 1), // states the hash of another receipt
 			bytes.Replace(list[0], []byte(`"previous_receipt_hash":null`), []byte(`"previous_receipt_hash":"sha256:`+strings.Repeat("0", 64)+`"`), 1))
 	}
 	c.odd = append(c.odd, []byte(`{"schema":"receipt-2027-01-01"}`))
 	return c
 }
 
-// knows trusts one key without checking its signatures.
+// knows is a Trust that accepts one key without checking its signatures.
 type knows string
 
 func (k knows) Len() int { return 1 }
@@ -75,7 +75,7 @@ func (k knows) CheckSignature(_ []byte, e *receipt.Entry) (*receipt.Key, *receip
 	return &receipt.Key{ID: string(k), Algorithm: "ed25519", Issuers: []string{"a", "b", "c"}}, nil
 }
 
-// signs adds the name of a key as a signature.
+// signs is a signer that adds its key ID as a signature.
 type signs string
 
 func (s signs) Sign(context.Context, []byte) (receipt.Signature, error) {
@@ -83,13 +83,14 @@ func (s signs) Sign(context.Context, []byte) (receipt.Signature, error) {
 		SignedAt: receipt.At(time.Date(2026, 4, 26, 0, 0, 0, 0, time.UTC))}, nil
 }
 
-// sign signs most receipts with the trusted key, and some with another key or none.
+// sign signs most receipts with the trusted key, some receipts with another key, and some not at
+// all.
 func (c *cast) sign(t *testing.T) {
 	t.Helper()
 	by := func(key signs, doc []byte) []byte {
 		s, err := receipt.ParseSealed(doc)
 		if err != nil {
-			return doc // it does not fit its hash
+			return doc // the document does not match its hash
 		}
 		if s, err = s.Sign(context.Background(), key); err != nil {
 			t.Fatal(err)
@@ -107,8 +108,8 @@ func (c *cast) sign(t *testing.T) {
 	}
 }
 
-// draw returns a random list of receipts: pieces of the streams and some odd ones, mostly
-// in order.
+// draw returns a random list of receipts. It contains pieces of the streams and some odd receipts,
+// mostly in order.
 func (c *cast) draw(r *rand.Rand) (list [][]byte) {
 	for _, s := range c.streams[:1+r.IntN(3)] {
 		from := 0
@@ -139,7 +140,7 @@ func (c *cast) draw(r *rand.Rand) (list [][]byte) {
 	return list
 }
 
-// A piece is one part of a case: sources, which may be selections.
+// A piece is one part of a case. It consists of sources, which may be selections.
 type piece struct {
 	sources []stream.Source
 	partial bool
@@ -154,8 +155,8 @@ func (p *piece) verify(t *testing.T, v *receipt.Verifier) *stream.Summary {
 	return s
 }
 
-// cut cuts a list into parts: consecutive receipts or random ones, in sources of one or
-// several receipts, some of them given twice.
+// cut divides a list into parts, which consist of consecutive or random receipts. Each source
+// contains one or more receipts, and some receipts are in two parts.
 func cut(r *rand.Rand, list [][]byte) (parts []piece) {
 	n := 1 + r.IntN(min(4, len(list)))
 	dealt := make([][][]byte, n)
@@ -194,7 +195,8 @@ func held(name string, docs [][]byte) stream.Source {
 	return stream.Source{Name: name, Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(text)), nil }}
 }
 
-// fold merges summaries pairwise in a random order. Some are written and read in between.
+// fold merges summaries pairwise in a random order. Some summaries are written and read again in
+// between.
 func fold(t *testing.T, r *rand.Rand, sums []*stream.Summary) *stream.Summary {
 	t.Helper()
 	sums = slices.Clone(sums)
@@ -231,9 +233,9 @@ func gist(s *stream.Summary) string {
 	return text
 }
 
-// TestOnePass verifies that the merged verdict is that of one run over all receipts, or
-// undecided, regardless of how the receipts are cut into parts and of their faults. It does
-// not depend on the order of merging.
+// TestOnePass verifies that the merged verdict is either the verdict of a single run over all
+// receipts or undecided, regardless of how the receipts are divided into parts and of their faults.
+// The result must not depend on the order of merging.
 func TestOnePass(t *testing.T) {
 	cases := 120
 	if testsize.Full() && !raceEnabled {
@@ -277,8 +279,9 @@ func TestOnePass(t *testing.T) {
 			seen["undecided"]++
 			continue
 		}
-		// A selection excuses only absent receipts. A verified result is therefore compared with a
-		// run over selections only, and a refuted result with a run without selections.
+		// The only effect of a selection is to excuse absent receipts. Therefore, a verified result
+		// is compared with a run in which all sources are selections, and a refuted result is
+		// compared with a run without selections.
 		all.partial = partial == len(parts) || partial > 0 && verdict == receipt.Verified
 		whole := all.verify(t, v).Verdict()
 		if seen[verdict.String()]++; verdict != whole {

@@ -15,8 +15,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// counted returns the counts of a summary. If two receipts conflict, the order of the
-// sources decides which one is refuted, and its copy then counts separately.
+// counted returns the counts in a summary. If two receipts conflict, the order of the sources
+// determines which of them is refuted, and the copy of that receipt is counted separately.
 func counted(s *stream.Summary) string {
 	heads := map[string]string{}
 	for name, head := range s.Heads() {
@@ -32,7 +32,7 @@ func counted(s *stream.Summary) string {
 	return text
 }
 
-// faults returns two complete streams, and receipts with one fault each.
+// faults returns two complete streams, and receipts that have one fault each.
 func faults(t *testing.T) (whole, odd [][]byte) {
 	t.Helper()
 	a, b := newWriter(t, "a").many(8), newWriter(t, "b").many(4)
@@ -45,8 +45,8 @@ func faults(t *testing.T) (whole, odd [][]byte) {
 	return slices.Concat(a, b), [][]byte{fork.seal(headOf(t, a[2])), second.next(), taken.seal(headOf(t, a[7])), altered(a[4]), []byte(`{"a":`), []byte(`{"schema":"receipt-2099-01-01"}`)}
 }
 
-// TestOverlapping verifies that parts that contain the same receipts, in any files, are
-// merged into the result and the counts of one run over all files.
+// TestOverlapping verifies that merging parts that contain the same receipts, in any files, gives
+// the same result and counts as a single run over all files.
 func TestOverlapping(t *testing.T) {
 	cases := 50
 	if testsize.Full() {
@@ -56,8 +56,7 @@ func TestOverlapping(t *testing.T) {
 	c := rand.New(rand.NewPCG(13, 2))
 	seen := map[string]int{}
 	for n := range cases {
-		// The files are in the order of the streams, and some receipts are in several of
-		// them.
+		// The files are in the order of the streams, and some receipts are in several files.
 		files := make([][][]byte, 2+c.IntN(4))
 		for _, doc := range whole {
 			if c.IntN(60) == 0 {
@@ -74,7 +73,7 @@ func TestOverlapping(t *testing.T) {
 		}
 		files = slices.DeleteFunc(files, func(f [][]byte) bool { return len(f) == 0 })
 
-		// Each file is in a part, and some are in two.
+		// Each file is in at least one part, and some files are in two parts.
 		var all [][]byte
 		parts := make([][][]byte, 2+c.IntN(2))
 		for _, f := range files {
@@ -113,8 +112,8 @@ func TestOverlapping(t *testing.T) {
 	}
 }
 
-// TestOverlappingUnequal verifies that a copy with a worse outcome counts separately, and
-// that a copy with the same outcome does not, in whichever part it is.
+// TestOverlappingUnequal verifies that a copy with a worse outcome is counted separately, but a
+// copy with the same outcome is not, regardless of which part contains it.
 func TestOverlappingUnequal(t *testing.T) {
 	list := newWriter(t, "a").many(3)
 	strict := func(docs ...[]byte) *stream.Summary {
@@ -132,8 +131,8 @@ func TestOverlappingUnequal(t *testing.T) {
 		t.Errorf("%+v", g)
 	}
 
-	// A part without its middle is completed by another part with all receipts, so its copy of the
-	// receipt after the gap does not count.
+	// One part lacks a receipt in the middle, which another part contains. Its copy of the receipt
+	// that follows the gap must not be counted.
 	gap := strict(jsonl(list[0], list[2]))
 	if gap.Verdict() != receipt.Refuted {
 		t.Fatal(gist(gap))
@@ -144,8 +143,7 @@ func TestOverlappingUnequal(t *testing.T) {
 	}
 }
 
-// TestCopiesAreCounted verifies that a summary is rejected if its roster does not match its
-// counts.
+// TestCopiesAreCounted verifies that a summary is rejected if its roster does not match its counts.
 func TestCopiesAreCounted(t *testing.T) {
 	list := newWriter(t, "a").many(2)
 	text, err := json.Marshal(part(t, stream.Options{}, list[0], list[0], list[1]))
@@ -158,8 +156,8 @@ func TestCopiesAreCounted(t *testing.T) {
 	}
 }
 
-// TestOverlappingOfBefore verifies that receipts in two rosters of the previous version,
-// which have no outcomes, leave the merge undecided.
+// TestOverlappingOfBefore verifies that a merge is undecided if the same receipts are in two
+// rosters of the previous version, which contain no outcomes.
 func TestOverlappingOfBefore(t *testing.T) {
 	list := newWriter(t, "a").many(4)
 	before := func(docs ...[]byte) *stream.Summary {

@@ -18,7 +18,7 @@ func documentSource(name, text string) stream.Source {
 	return stream.Source{Name: name, Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil }}
 }
 
-// documentsOf returns "address canonical-text" for each document, and the error.
+// documentsOf returns the address and the canonical text of each document, and the error.
 func documentsOf(sources ...stream.Source) (list []string, err error) {
 	for d, err := range stream.Read(context.Background(), sources, stream.Options{}) {
 		if err != nil {
@@ -60,7 +60,8 @@ func TestDocuments(t *testing.T) {
 	}
 }
 
-// TestDocumentsRefuse verifies that Read yields the documents before a fault, and none after it.
+// TestDocumentsRefuse verifies that Read yields the documents that precede a fault, and none that
+// follow it.
 func TestDocumentsRefuse(t *testing.T) {
 	const good = "{\"a\":1}\n"
 	for _, c := range []struct {
@@ -103,8 +104,8 @@ func TestDocumentsUnreadable(t *testing.T) {
 	}
 }
 
-// TestDocumentsStop verifies that leaving the loop or canceling the context ends the
-// reading, even of an input that never arrives.
+// TestDocumentsStop verifies that reading ends if the loop is left or the context is canceled, even
+// if the input never arrives.
 func TestDocumentsStop(t *testing.T) {
 	for range stream.Read(context.Background(), []stream.Source{documentSource("in", strings.Repeat("{}\n", 1000))}, stream.Options{}) {
 		break
@@ -125,8 +126,8 @@ func TestDocumentsStop(t *testing.T) {
 	}
 }
 
-// TestSourceIndex verifies that one document of a source can be read without the others,
-// and keeps its address.
+// TestSourceIndex verifies that a single document in a source can be read without the others, and
+// that it keeps its address.
 func TestSourceIndex(t *testing.T) {
 	lines := documentSource("lines", "{\"a\":1}\n\nnot JSON\n{\"a\":3}\n{\"a\":4}")
 	array := documentSource("array", `[{"a":1},{"a":2},3]`)
@@ -147,7 +148,7 @@ func TestSourceIndex(t *testing.T) {
 			t.Errorf("%s:%d: got %q, %v", c.source.Name, c.index, list, err)
 		}
 	}
-	for _, index := range []int{2, 6} { // a blank line, and one after the end
+	for _, index := range []int{2, 6} { // a blank line, and an index after the end
 		lines.Index = index
 		list, err := documentsOf(lines)
 		if incomplete := (*stream.IncompleteError)(nil); !errors.As(err, &incomplete) || len(list) > 0 {
@@ -156,8 +157,8 @@ func TestSourceIndex(t *testing.T) {
 	}
 }
 
-// TestReadKnowsKinds verifies that documents of other kinds are detected by their
-// beginning, which must fit into the buffer, and are skipped.
+// TestReadKnowsKinds verifies that documents of other kinds are recognized by their beginning,
+// which must fit into the buffer, and are skipped.
 func TestReadKnowsKinds(t *testing.T) {
 	list := newWriter(t, "a").many(2)
 	sources := []stream.Source{
@@ -178,15 +179,15 @@ func TestReadKnowsKinds(t *testing.T) {
 	}
 }
 
-// TestReadFirstLine verifies that Read yields the first of several lines before the
-// second is written, if the caller states the kind.
+// TestReadFirstLine verifies that, if the caller specifies the kind, Read yields the first line
+// before the second line is written.
 func TestReadFirstLine(t *testing.T) {
 	in, out := io.Pipe()
 	defer in.Close()
 	wrote := make(chan struct{})
 	go func() {
 		io.WriteString(out, "{\"a\":1}\n")
-		<-wrote // the second line waits for the first document
+		<-wrote // the second line is written only after the first document was read
 		io.WriteString(out, "{\"a\":2}\n")
 		out.Close()
 	}()

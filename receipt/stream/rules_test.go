@@ -13,7 +13,7 @@ import (
 	"github.com/receiptkit/receiptkit/schemas"
 )
 
-// forbids is a rule that a receipt does not name some ID.
+// forbids is a rule that is violated if a receipt has a given ID.
 type forbids struct {
 	id     string
 	status receipt.Status
@@ -37,8 +37,8 @@ func ruled(t *testing.T, rules ...receipt.Rule) *receipt.Verifier {
 	return v
 }
 
-// TestRulesSummary verifies that rules decide about the input, in order or by links, alone or
-// in merged parts, and that the written summary names them and fits its schema.
+// TestRulesSummary verifies that rules affect the verdict for the input, in order or by links, in a
+// single run or in merged parts. The written summary must name the rules and conform to its schema.
 func TestRulesSummary(t *testing.T) {
 	docs := newWriter(t, "a").many(6)
 	var head struct {
@@ -101,8 +101,8 @@ func TestRulesSummary(t *testing.T) {
 	}
 }
 
-// TestRulesIncomparable verifies that a summary by other rules, or by none, is not merged,
-// also if an older version wrote it.
+// TestRulesIncomparable verifies that summaries with different rules, or with and without rules,
+// cannot be merged, even if an older version wrote them.
 func TestRulesIncomparable(t *testing.T) {
 	docs := newWriter(t, "a").many(4)
 	sum := func(v *receipt.Verifier, part [][]byte) *stream.Summary {
@@ -140,15 +140,15 @@ func TestRulesIncomparable(t *testing.T) {
 	}
 }
 
-// aKey is a source of the key that knows trusts.
+// aKey is a key source that contains the key that knows accepts.
 type aKey struct{ version string }
 
 func (k aKey) Trust(context.Context) (receipt.Trust, string, error) {
 	return knows("known"), k.version, nil
 }
 
-// TestTrustVersions verifies that the summary names the version of the keys, and that
-// summaries by other versions are not merged.
+// TestTrustVersions verifies that the summary contains the version of the keys, and that summaries
+// with different versions cannot be merged.
 func TestTrustVersions(t *testing.T) {
 	c := newCast(t)
 	c.sign(t)

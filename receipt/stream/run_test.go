@@ -37,7 +37,7 @@ func transcript(t testing.TB, run *stream.Run) string {
 	return b.String()
 }
 
-// troubles returns an input with some of every fault.
+// troubles returns an input that contains every kind of fault.
 func troubles(t testing.TB) []byte {
 	a, b := newWriter(t, "a").many(150), newWriter(t, "b").many(150)
 	rng := rand.New(rand.NewPCG(5, 5))
@@ -60,7 +60,7 @@ func troubles(t testing.TB) []byte {
 	return append(jsonl(list...), a[149][:300]...)
 }
 
-// TestJobs verifies that results do not depend on the number of jobs, or on how the input
+// TestJobs verifies that the results depend neither on the number of jobs nor on how the input
 // arrives.
 func TestJobs(t *testing.T) {
 	in := troubles(t)
@@ -89,8 +89,8 @@ func TestJobs(t *testing.T) {
 
 var errDisk = errors.New("disk on fire")
 
-// TestReadFails verifies that an input with a read error is incomplete, and that the
-// receipts before the error count.
+// TestReadFails verifies that an input with a read error is incomplete, and that the receipts
+// before the error are counted.
 func TestReadFails(t *testing.T) {
 	l := chained(t, 400)
 	in := jsonl(l...)
@@ -127,7 +127,7 @@ func TestReadFails(t *testing.T) {
 	expect(t, "the only one cannot be opened", verifyFiles(t, stream.Options{}, broken), "undecided 0/0/0; error")
 }
 
-// failing returns an error once, and then io.EOF.
+// failing is a reader that returns an error once, and then io.EOF.
 type failing struct{ failed bool }
 
 func (f *failing) Read([]byte) (int, error) {
@@ -150,7 +150,7 @@ func settle(t *testing.T, before int) {
 	t.Errorf("%d goroutines, %d before\n%s", runtime.NumGoroutine(), before, stack[:runtime.Stack(stack, true)])
 }
 
-// TestStop verifies that a stopped run reports this, and leaves no goroutine running.
+// TestStop verifies that a run that was stopped reports this and leaves no goroutine running.
 func TestStop(t *testing.T) {
 	in := jsonl(chained(t, 1000)...)
 	before := runtime.NumGoroutine()
@@ -196,7 +196,7 @@ func TestStop(t *testing.T) {
 		}
 	}
 	settle(t, before)
-	// Only the goroutine in a blocked read remains.
+	// Only the goroutine that is blocked in Read remains.
 	pipe, hung := io.Pipe()
 	ctx, cancel = context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
@@ -207,7 +207,8 @@ func TestStop(t *testing.T) {
 	settle(t, before)
 }
 
-// TestOnce verifies that reports are returned once, and the summary any number of times.
+// TestOnce verifies that the reports can be iterated over only once, but the summary can be
+// requested any number of times.
 func TestOnce(t *testing.T) {
 	in := jsonl(newWriter(t, "a").many(5)...)
 	run := stream.Verify(t.Context(), integrity(t), bytes.NewReader(in), stream.Options{})
@@ -239,7 +240,8 @@ func TestOnce(t *testing.T) {
 	}
 }
 
-// TestChanged verifies that the results of the first pass are not applied to other content.
+// TestChanged verifies that the results of the first pass are not applied to content that has
+// changed since then.
 func TestChanged(t *testing.T) {
 	l := newWriter(t, "a").many(6)
 	other := newWriter(t, "a")
@@ -279,8 +281,8 @@ func TestChanged(t *testing.T) {
 	}
 }
 
-// TestReadOnce verifies that a checkpoint is rejected before anything is read if the input
-// can be read only once.
+// TestReadOnce verifies that, if the input can be read only once, a checkpoint is rejected before
+// anything is read.
 func TestReadOnce(t *testing.T) {
 	input := bytes.NewBuffer(jsonl(newWriter(t, "a").many(3)...))
 	unread := input.Len()
@@ -297,7 +299,8 @@ type closing struct {
 
 func (c closing) Close() error { c.open.Add(-1); return nil }
 
-// TestClosed verifies that every file is closed, and that few are open at the same time.
+// TestClosed verifies that every file is closed, and that only a few files are open at the same
+// time.
 func TestClosed(t *testing.T) {
 	l := chained(t, 500)
 	var open, most, all atomic.Int64
@@ -343,14 +346,14 @@ func TestClosed(t *testing.T) {
 	}
 }
 
-// TestLivePipe verifies that reports are returned one after another while a pipe is still open.
+// TestLivePipe verifies that reports are returned one by one while a pipe is still open.
 func TestLivePipe(t *testing.T) {
 	in, out := io.Pipe()
 	list := newWriter(t, "a").many(4)
 	seen := make(chan bool, len(list))
 	go func() {
 		for i, doc := range list {
-			if i > 1 { // the second document shows that the first is not the only one
+			if i > 1 { // only the second document shows that there is more than one
 				<-seen
 			}
 			out.Write(append(doc, '\n'))

@@ -18,10 +18,10 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// itemsOf returns the documents of sources as a sequence, numbered as the lines of a file.
+// itemsOf returns the documents in sources as a sequence, numbered like the lines of a file.
 func itemsOf(sources []string, docs map[string][][]byte) iter.Seq2[stream.Item, error] {
 	return func(yield func(stream.Item, error) bool) {
-		var buffer []byte // reused, as a database driver may do
+		var buffer []byte // reused for each document, as a database driver may do
 		for _, name := range sources {
 			for i, doc := range docs[name] {
 				index := i + 1
@@ -49,7 +49,7 @@ func record(t *testing.T, run *stream.Run) string {
 		fmt.Fprintf(&b, "%s %s\n", rep.Address(), text)
 	}
 	sum, err := run.Summary()
-	sum.Inputs.Bytes = 0 // files have line ends
+	sum.Inputs.Bytes = 0 // unlike items, lines in files end with a line feed
 	text, failed := json.Marshal(sum)
 	if failed != nil {
 		t.Fatal(failed)
@@ -58,8 +58,8 @@ func record(t *testing.T, run *stream.Run) string {
 	return b.String()
 }
 
-// TestVerifySeqAgrees verifies that a sequence yields the same reports and summary as files with
-// the same documents, for one source and for several, with any number of jobs.
+// TestVerifySeqAgrees verifies that a sequence yields the same reports and the same summary as
+// files with the same documents, for one or several sources and any number of jobs.
 func TestVerifySeqAgrees(t *testing.T) {
 	c := newCast(t)
 	r := rand.New(rand.NewPCG(29, 5))
@@ -97,7 +97,7 @@ func TestVerifySeqAgrees(t *testing.T) {
 	}
 }
 
-// TestVerifySeqTags verifies that each report comes with the tag of its item, also if the
+// TestVerifySeqTags verifies that each report is returned with the tag of its item, even if the
 // iterator reuses its memory and several jobs verify.
 func TestVerifySeqTags(t *testing.T) {
 	docs := map[string][][]byte{"db": newWriter(t, "a").many(200)}
@@ -114,8 +114,8 @@ func TestVerifySeqTags(t *testing.T) {
 	}
 }
 
-// TestVerifySeqErrors verifies that the error of a sequence is reported, that the receipts
-// before it are judged, and that the summary is not verified.
+// TestVerifySeqErrors verifies that an error from a sequence is reported, that the receipts before
+// the error are verified, and that the summary does not have the verdict verified.
 func TestVerifySeqErrors(t *testing.T) {
 	gone := errors.New("connection reset")
 	docs := newWriter(t, "a").many(5)
@@ -163,8 +163,8 @@ func numbered(docs [][]byte, index func(int) int) iter.Seq2[stream.Item, error] 
 	}
 }
 
-// TestVerifySeqChanges verifies that a sequence that can be read only once is not verified
-// if it must be read twice.
+// TestVerifySeqChanges verifies that a sequence that can be read only once is not verified if it
+// would have to be read twice.
 func TestVerifySeqChanges(t *testing.T) {
 	docs := newWriter(t, "a").many(4)
 	reads := 0
@@ -179,8 +179,8 @@ func TestVerifySeqChanges(t *testing.T) {
 	}
 }
 
-// TestVerifySeqAwaitsReport verifies that a sequence that waits for the report of its last
-// item gets it, and that the sequence has ended when the caller leaves the loop.
+// TestVerifySeqAwaitsReport verifies that a sequence can wait for the report on its last item, and
+// that the sequence has ended when the caller leaves the loop.
 func TestVerifySeqAwaitsReport(t *testing.T) {
 	docs := newWriter(t, "a").many(20)
 	reported, ended := make(chan struct{}), false
@@ -209,7 +209,7 @@ func TestVerifySeqAwaitsReport(t *testing.T) {
 	}
 }
 
-// TestVerifySeqMemory verifies that memory does not grow with the number of items.
+// TestVerifySeqMemory verifies that memory use does not grow with the number of items.
 func TestVerifySeqMemory(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector multiplies memory")
@@ -240,8 +240,8 @@ func TestVerifySeqMemory(t *testing.T) {
 	}
 }
 
-// TestVerifySeqEnds verifies that the sequence has ended when Reports returns: after its last item,
-// after an error, and if the caller leaves early.
+// TestVerifySeqEnds verifies that the sequence has ended when Reports returns: after the last item,
+// after an error, and if the caller leaves the loop early.
 func TestVerifySeqEnds(t *testing.T) {
 	docs := newWriter(t, "a").many(50)
 	for name, c := range map[string]struct {
@@ -252,7 +252,7 @@ func TestVerifySeqEnds(t *testing.T) {
 		var ended atomic.Bool
 		items := func(yield func(stream.Item, error) bool) {
 			defer func() {
-				time.Sleep(50 * time.Millisecond) // such as closing a connection
+				time.Sleep(50 * time.Millisecond) // represents cleanup, such as closing a connection
 				ended.Store(true)
 			}()
 			for i := range c.items {
