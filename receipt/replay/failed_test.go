@@ -12,7 +12,7 @@ import (
 
 // TestFailedReplay verifies that the log of a failed replay records the overrides that were used,
 // the keys of the other overrides, and the first missing answer, and that it repeats nothing from
-// the source. Its receipt stays undecided.
+// the source. The receipt for the replay stays undecided.
 func TestFailedReplay(t *testing.T) {
 	p := plan(t, readLog(t, garden().bytes()), overrides)
 	if _, err := p.Take(t.Context(), "llm:main:1"); err != nil {
@@ -34,7 +34,7 @@ func TestFailedReplay(t *testing.T) {
 				t.Errorf("%s", all)
 			}
 			d := recorded(t, lines)
-			if d.Lifecycle.FinalState != receipt.StateFailed || d.ReplayInput.Determinism != "unavailable" || len(d.Deltas) != 2 { // of the answer that was taken, and of the time
+			if d.Lifecycle.FinalState != receipt.StateFailed || d.ReplayInput.Determinism != "unavailable" || len(d.Deltas) != 2 { // one delta for the requested answer and one for the time
 				t.Errorf("%s, %s, %d deltas", d.Lifecycle.FinalState, d.ReplayInput.Determinism, len(d.Deltas))
 			}
 			if names := strings.Contains(d.ReplayInput.UnavailableReason, "llm:main:9"); names != (first != nil) {
@@ -48,7 +48,8 @@ func TestFailedReplay(t *testing.T) {
 	}
 }
 
-// TestZeros verifies that a digest of zeros is rejected, because no value has it.
+// TestZeros verifies that a digest that consists of zeros is rejected, because no value has that
+// digest.
 func TestZeros(t *testing.T) {
 	_, err := replay.ParseRequest([]byte(`{"mode":"with_overrides","override":{"llm:main:1":{"kind":"llm_provider_response","value":1,"sha256":"sha256:` + strings.Repeat("0", 64) + `"}}}`))
 	if wrong, ok := errors.AsType[*replay.RequestError](err); !ok || wrong.Param != "override.llm:main:1.sha256" {

@@ -15,10 +15,10 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/replay"
 )
 
-// FuzzReadLog verifies that no file causes a panic, and that a log that was read has answers
-// and can be replayed. Seeds are short because the fuzzer first minimizes new inputs for up to
-// a minute, in time that grows with the square of their length (-fuzzminimizetime 1x avoids
-// that).
+// FuzzReadLog verifies that no file causes a panic, and that a log that can be read has answers and
+// can be replayed. The seeds are short because the fuzzer first minimizes new inputs for up to a
+// minute, and the time this takes grows with the square of their length (-fuzzminimizetime 1x
+// avoids that).
 func FuzzReadLog(f *testing.F) {
 	line := func(n int, kind, payload string) string {
 		return fmt.Sprintf(`{"id":"%d","event":"%s","resource":{"object":"task","id":"t"},"created_at":"2026-01-01T00:00:00Z","sequence":%[1]d,"payload":{%[3]s}}`+"\n", n, kind, payload)
@@ -56,7 +56,7 @@ func FuzzReadLog(f *testing.F) {
 	})
 }
 
-// deeds returns events that record an answer or another fact, with a small set of names.
+// deeds returns events that record an answer or another fact and use only a few names.
 func deeds() (list []struct {
 	kind    string
 	payload members
@@ -98,10 +98,10 @@ func deeds() (list []struct {
 	return list
 }
 
-// FuzzReplay verifies that, for any events in any order with any of the answers replaced, the
-// log of the replay can be recorded, and that its receipt is that of this replay.
+// FuzzReplay verifies that, for any sequence of events in which any answers are replaced, the log
+// of the replay can be recorded and its receipt matches the replay.
 func FuzzReplay(f *testing.F) {
-	defer debug.SetGCPercent(debug.SetGCPercent(400)) // each input uses a small heap, which is garbage afterward
+	defer debug.SetGCPercent(debug.SetGCPercent(400)) // each input needs only a small heap, which is garbage afterward
 	all := deeds()
 	for i := range all {
 		f.Add([]byte{byte(i), byte(i), byte(i + 7)}, []byte{1, 0, 2, 3}, byte(i))
@@ -117,7 +117,7 @@ func FuzzReplay(f *testing.F) {
 		s.add("end", "task.completed", 4, members{})
 		log, err := replay.ReadLog(bytes.NewReader(s.bytes()), "")
 		if err != nil {
-			return // the recorder rejects an impossible order of events
+			return // the recorder rejected an impossible order of events
 		}
 
 		asked := &replay.Request{Mode: replay.WithOverrides, Overrides: overridesOf(t, log, swaps)}
@@ -176,7 +176,7 @@ func draftOf(lines [][]byte) (*receipt.Draft, error) {
 	return l.Draft, nil
 }
 
-// overridesOf replaces an answer for each byte that is not 0, in one of three ways.
+// overridesOf replaces one answer in one of three ways for each nonzero byte.
 func overridesOf(t *testing.T, log *replay.Log, swaps []byte) []replay.Override {
 	all := ""
 	for i, d := range log.Dependencies {

@@ -17,14 +17,14 @@ import (
 
 type members = map[string]any
 
-// A source is the log of a task that is being written.
+// A source is a task log under construction.
 type source struct {
 	task    string
 	lines   [][]byte
-	foreign []int // indexes of the events of another task
+	foreign []int // indexes of events that belong to another task
 }
 
-// add adds an event at a second of 2026-01-01.
+// add adds an event whose time is the given second on 2026-01-01.
 func (s *source) add(id, kind string, second int, payload members) {
 	s.addAt(id, kind, fmt.Sprintf("2026-01-01T00:00:%02dZ", second), payload)
 }
@@ -42,7 +42,7 @@ func (s *source) addAt(id, kind, at string, payload members) {
 
 func (s *source) bytes() []byte { return append(bytes.Join(s.lines, []byte("\n")), '\n') }
 
-// garden returns a log whose task uses every kind of recorded answer.
+// garden returns the log of a task that uses every kind of recorded answer.
 func garden() *source {
 	s := &source{task: "task_1"}
 	s.add("e1", "task.submitted", 1, members{"autonomy_tier": "act_auto", "policy_ref": "policy_1", "model_route": members{
@@ -90,7 +90,7 @@ func plan(t testing.TB, log *replay.Log, request string) *replay.Plan {
 	return p
 }
 
-// events returns the log of a replay.
+// events returns the events in the log of a replay.
 func events(t testing.TB, p *replay.Plan, run replay.Run) (lines [][]byte) {
 	t.Helper()
 	for line, err := range p.Events(run) {
@@ -102,7 +102,7 @@ func events(t testing.TB, p *replay.Plan, run replay.Run) (lines [][]byte) {
 	return lines
 }
 
-// judge is slow to create and shared by all tests.
+// judge is a verifier that is slow to create, so all tests share it.
 var judge = sync.OnceValue(func() *receipt.Verifier {
 	v, err := receipt.NewVerifier(nil, receipt.Policy{IntegrityOnly: true})
 	if err != nil {
@@ -111,7 +111,7 @@ var judge = sync.OnceValue(func() *receipt.Verifier {
 	return v
 })
 
-// recorded returns the draft of a log.
+// recorded returns the draft that is recorded from a log.
 func recorded(t testing.TB, lines [][]byte) *receipt.Draft {
 	t.Helper()
 	l, err := record.Read(bytes.NewReader(bytes.Join(lines, nil)), record.Options{Issuer: receipt.Issuer{ID: "harness_1"}}, record.FormEvents)
@@ -121,7 +121,7 @@ func recorded(t testing.TB, lines [][]byte) *receipt.Draft {
 	return l.Draft
 }
 
-// sealed returns a draft as a receipt.
+// sealed seals a draft and returns the receipt.
 func sealed(t testing.TB, d *receipt.Draft) *canon.Document {
 	t.Helper()
 	text, err := record.JSON(d)
@@ -140,7 +140,7 @@ func document(t testing.TB, text []byte) *canon.Document {
 	return doc
 }
 
-// deltas returns the deltas, one per line.
+// deltas returns the deltas as text, one per line.
 func deltas(list []receipt.Delta) string {
 	var b strings.Builder
 	for _, d := range list {

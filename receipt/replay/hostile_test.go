@@ -9,9 +9,9 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/replay"
 )
 
-// TestManyFindings verifies that a report lists a bounded number of findings, and that they do not
-// hide a finding that refutes the receipt. If the time of a check grew with the square of their
-// number, this test would take minutes.
+// TestManyFindings verifies that a report lists a bounded number of findings, and that these do not
+// hide a finding that refutes the receipt. If the time for a check grew with the square of the
+// number of findings, this test would take minutes.
 func TestManyFindings(t *testing.T) {
 	p := plan(t, readLog(t, garden().bytes()), ``)
 	text, err := json.Marshal(recorded(t, events(t, p, replay.Run{TaskID: "task_2"})))

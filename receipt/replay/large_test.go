@@ -51,7 +51,7 @@ func TestLargeLog(t *testing.T) {
 	runtime.KeepAlive(text)
 }
 
-// A longLog is a task log of 100 MB that is not stored: each line is created when it is read.
+// A longLog is a task log of 100 MB that is not stored. Each line is generated when it is read.
 type longLog struct{ peak uint64 }
 
 const (
@@ -75,7 +75,7 @@ func (l *longLog) line(n int64) string {
 	return text + strings.Repeat(" ", longLine-len(text)-2) + "}\n"
 }
 
-// ReadAt also records how much memory is in use.
+// ReadAt also records the memory use.
 func (l *longLog) ReadAt(p []byte, at int64) (n int, err error) {
 	if at/longLine%512 == 0 {
 		var m runtime.MemStats
@@ -92,13 +92,13 @@ func (l *longLog) ReadAt(p []byte, at int64) (n int, err error) {
 	return n, err
 }
 
-// TestLongLog verifies that reading, planning, and replaying the longest log of small events uses
-// little memory in addition to the two digests per event that are kept while reading.
+// TestLongLog verifies that reading, planning, and replaying the longest possible log of small
+// events uses little memory beyond the two digests per event that are kept while reading.
 func TestLongLog(t *testing.T) {
 	if !testsize.Full() {
 		t.Skip("it takes some seconds; CI=1 runs it")
 	}
-	defer debug.SetGCPercent(debug.SetGCPercent(20)) // so that little of the heap is garbage
+	defer debug.SetGCPercent(debug.SetGCPercent(20)) // keeps the amount of garbage on the heap small
 	before := inUse()
 	in := &longLog{}
 	log, err := replay.ReadLog(in, "")

@@ -15,7 +15,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/replay"
 )
 
-// answersOf takes all answers from a log, and returns the digest of the log.
+// answersOf returns the digest of a log and all answers in it.
 func answersOf(t testing.TB, text []byte, task string) (list []string) {
 	t.Helper()
 	log, err := replay.ReadLog(bytes.NewReader(text), task)
@@ -39,7 +39,7 @@ func answersOf(t testing.TB, text []byte, task string) (list []string) {
 }
 
 // TestLogForms verifies that line endings, blank lines, whitespace, and the order of members do not
-// affect the result. A byte order mark is rejected, as when the log is recorded.
+// affect the result. A byte order mark is rejected, as in a recording.
 func TestLogForms(t *testing.T) {
 	text := garden().bytes()
 	want := answersOf(t, text, "")
@@ -62,8 +62,8 @@ func TestLogForms(t *testing.T) {
 	}
 }
 
-// TestTwoTasksInALog verifies that the events of each of two tasks are replayed, in any mixture
-// and with the same names.
+// TestTwoTasksInALog verifies that each of two tasks in a log can be replayed, regardless of how
+// their events are mixed and even if they use the same names.
 func TestTwoTasksInALog(t *testing.T) {
 	mine, other := garden(), garden()
 	other.task = "task_0"
@@ -89,8 +89,8 @@ func TestTwoTasksInALog(t *testing.T) {
 	}
 }
 
-// TestRemappedNames verifies that an event with another ID refers to an event of the source only as
-// its original.
+// TestRemappedNames verifies that the only reference from an event with a new ID to the source is
+// the original event ID.
 func TestRemappedNames(t *testing.T) {
 	s := garden()
 	for i, line := range s.lines[1:] {
@@ -105,8 +105,8 @@ func TestRemappedNames(t *testing.T) {
 	}
 }
 
-// TestSameAnswerTwice verifies that two model calls with the same result are two answers, one of
-// which can be replaced, and that a call that is recorded twice is one answer.
+// TestSameAnswerTwice verifies that two model calls with the same result are two answers, each of
+// which can be replaced separately. A call that is recorded twice must be one answer.
 func TestSameAnswerTwice(t *testing.T) {
 	for id, want := range map[string]string{
 		"":   "llm:main:1 sha256:391552c099c101b131feaf24c5795a6a15bc8ec82015424e0d2b4274a369a0bf, llm:main:2 sha256:6b86b273ff34fce19d6b804eff5a3f5747ada4eaa22f1d49c01e52ddb7875b4b",
@@ -130,8 +130,8 @@ func TestSameAnswerTwice(t *testing.T) {
 	}
 }
 
-// TestSwappedIntoAnother verifies that an answer that is replaced by the value of another answer
-// stays separate, even if both have the same name.
+// TestSwappedIntoAnother verifies that an answer stays separate if it is replaced by the value of
+// another answer, even if both have the same name.
 func TestSwappedIntoAnother(t *testing.T) {
 	one := "sha256:6b86b273ff34fce19d6b804eff5a3f5747ada4eaa22f1d49c01e52ddb7875b4b" // digest of 1
 	s := &source{task: "task_1"}
@@ -159,11 +159,11 @@ func TestSwappedIntoAnother(t *testing.T) {
 	}
 }
 
-// TestAtOnce verifies that a plan serves many callers concurrently, each answer once, and
-// writes events at the same time.
+// TestAtOnce verifies that a plan returns each answer to only one of many concurrent callers, and
+// can write events at the same time.
 func TestAtOnce(t *testing.T) {
 	p := plan(t, readLog(t, garden().bytes()), overrides)
-	for _, key := range p.Unmatched() { // after they are taken, the events contain them
+	for _, key := range p.Unmatched() { // the events contain these answers only after they were requested
 		if _, err := p.Take(context.Background(), key); err != nil {
 			t.Fatal(err)
 		}

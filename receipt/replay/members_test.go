@@ -23,14 +23,14 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/replay"
 )
 
-// A change is one edit of a member of a receipt.
+// A change edits one member of a receipt.
 type change struct {
 	at   string // JSON Pointer
 	edit func(d members)
 }
 
-// changes returns edits of every member: other values, a missing value, and additional members and
-// elements.
+// changes returns edits for every member. The edits set other values, remove the value, and add
+// members and elements.
 func changes(d members) (list []change) {
 	walk(d, "", &list)
 	for at, value := range map[string]any{
@@ -69,7 +69,7 @@ func changes(d members) (list []change) {
 	return list
 }
 
-// walk adds the edits within a value.
+// walk adds the edits of values inside a value.
 func walk(v any, at string, list *[]change) {
 	if at != "" {
 		add := func(value any) {
@@ -118,7 +118,7 @@ func tokens(at string) []string {
 	return list
 }
 
-// get returns the value at a place, or nil if there is none.
+// get returns the value at a place, or nil if there is no value.
 func get(d members, at string) (v any) {
 	v = d
 	for _, token := range tokens(at) {
@@ -164,7 +164,7 @@ func remove(d members, at string) {
 	}
 }
 
-// issued seals and signs a changed receipt. It reports false if the result is not a receipt.
+// issued seals and signs a changed receipt. It returns false if the result is not a receipt.
 func issued(t *testing.T, signer *keys.Signer, draft []byte, edits ...change) (*canon.Document, bool) {
 	t.Helper()
 	var d members
@@ -198,14 +198,14 @@ func noted(rep *receipt.Report, at string) bool {
 	})
 }
 
-// notedIn is like noted, but for a container to which an element or a member was added, or from
-// which one was removed.
+// notedIn is like noted, but applies to a container in which an element or a member was added or
+// removed.
 func notedIn(rep *receipt.Report, at string) bool {
 	return noted(rep, at) || slices.ContainsFunc(rep.NotChecked, func(n receipt.Note) bool { return strings.HasPrefix(n.Pointer, at+"/") })
 }
 
-// TestEachMember verifies that a signed receipt of a replay with one changed member is refuted
-// or lists that member as not checked.
+// TestEachMember verifies that, if one member of a signed replay receipt is changed, the receipt is
+// refuted or the report lists the member as not checked.
 func TestEachMember(t *testing.T) {
 	private, err := keys.Generate(rand.Reader, "ed25519", "key_1")
 	if err != nil {
@@ -275,9 +275,9 @@ func TestEachMember(t *testing.T) {
 	}
 }
 
-// TestCheckIsCompare verifies that a check finds what a comparison with the draft of the log
-// and the request finds: equal members are verified, and each difference is refuted, part of a
-// finding, or listed as not checked.
+// TestCheckIsCompare verifies that a check has the same findings as a comparison with the draft
+// from the log and the request. Equal members must be verified, and each difference must be
+// refuted, be part of a finding, or be listed as not checked.
 func TestCheckIsCompare(t *testing.T) {
 	cases := 300
 	if testsize.Full() {
@@ -312,7 +312,7 @@ func TestCheckIsCompare(t *testing.T) {
 			t.Fatal(err)
 		}
 		all, draft := changes(fields), sealed(t, told)
-		soft := slices.DeleteFunc(slices.Clone(all), func(c change) bool { // neither the log nor the request shows these
+		soft := slices.DeleteFunc(slices.Clone(all), func(c change) bool { // neither the log nor the request contains these values
 			return !slices.Contains([]string{"/final_artifacts", "/identifiers/tenant_id", "/identifiers/persona_ref", "/trust/policy_ref", "/replay_input/materials/0/uri"}, c.at)
 		})
 		for range 10 {
@@ -341,7 +341,7 @@ func TestCheckIsCompare(t *testing.T) {
 	}
 }
 
-// agrees compares a report with the differences that Compare finds.
+// agrees compares a report with the differences that Compare returns.
 func agrees(t *testing.T, rep *receipt.Report, list []replay.Difference, edits []change) {
 	t.Helper()
 	metadata := slices.ContainsFunc(edits, func(c change) bool { return strings.HasPrefix(c.at, "/metadata") })
@@ -363,7 +363,7 @@ func agrees(t *testing.T, rep *receipt.Report, list []replay.Difference, edits [
 	}
 }
 
-// parentNoted reports whether the list without an element is listed.
+// parentNoted reports whether the report lists the parent of a removed element.
 func parentNoted(rep *receipt.Report, at string) bool {
 	cut := strings.LastIndexByte(at, '/')
 	return cut > 0 && noted(rep, at[:cut])

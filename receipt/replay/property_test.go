@@ -20,10 +20,10 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/replay"
 )
 
-// A dice creates random logs and requests.
+// A dice generates random logs and requests.
 type dice struct{ *rand.Rand }
 
-// one returns true with probability 1/n.
+// one returns true with a probability of 1/n.
 func (d dice) one(n int) bool { return d.IntN(n) == 0 }
 
 func (d dice) pick(list ...string) string { return list[d.IntN(len(list))] }
@@ -59,7 +59,7 @@ func (d dice) text() string {
 
 func (d dice) digest() string { return strings.Repeat(fmt.Sprintf("%02x", d.IntN(256)), 32) }
 
-// answer adds an answer to a payload: the answer itself, its digest, or neither.
+// answer adds an answer to a payload as the answer itself, as its digest, or not at all.
 func (d dice) answer(payload members, name string) members {
 	switch d.IntN(6) {
 	case 0:
@@ -71,14 +71,14 @@ func (d dice) answer(payload members, name string) members {
 	return payload
 }
 
-// log returns the log of task_1, which may be interleaved with events of another task.
+// log returns the log of task_1, which may be mixed with events of another task.
 func (d dice) log() *source {
 	s, other := &source{task: "task_1"}, &source{task: "task_2"}
 	n := 0
 	add := func(kind string, payload members) {
 		n++
 		s.add(fmt.Sprint("e", n), kind, n, payload)
-		if d.one(6) { // from another task, with the same names
+		if d.one(6) { // an event of another task that uses the same names
 			other.add(fmt.Sprint("o", n), kind, n, payload)
 			s.between(other)
 		}
@@ -97,7 +97,7 @@ func (d dice) log() *source {
 			if d.one(2) {
 				payload["span_id"] = fmt.Sprint("s", i)
 			}
-			for range 1 + d.IntN(2) { // with an ID it is the same call again, and without an ID it is another call
+			for range 1 + d.IntN(2) { // a repeated event with an ID is the same call, and one without an ID is another call
 				add("span.completed", payload)
 			}
 		case 2, 3:
@@ -128,7 +128,7 @@ func (d dice) log() *source {
 	return s
 }
 
-// between inserts the latest event of another task, without changing the sequence.
+// between inserts the last event of another task without changing the sequence numbers.
 func (s *source) between(other *source) {
 	s.foreign = append(s.foreign, len(s.lines))
 	s.lines = append(s.lines, other.lines[len(other.lines)-1])
@@ -161,7 +161,7 @@ func (d dice) request(log *replay.Log) string {
 	if d.one(4) {
 		checkpoint = 1 + d.IntN(log.Events)
 	}
-	before := func(event string) bool { // restored answers cannot be replaced
+	before := func(event string) bool { // restored answers must not be replaced
 		n, err := strconv.Atoi(event[1:])
 		return err == nil && n < checkpoint
 	}
@@ -176,7 +176,7 @@ func (d dice) request(log *replay.Log) string {
 			put(dep.Key, "time", members{"value": strings.Replace(d.timeOf(log, dep), "Z", ".250Z", 1)})
 		case d.one(5) && !strings.Contains(dep.Key, " "):
 			put(dep.Key, "secret_value", nil)
-		case d.one(4), strings.Contains(dep.Key, " "): // a key contains no spaces
+		case d.one(4), strings.Contains(dep.Key, " "): // labels are used because a key must not contain spaces
 			put(prefix+":label:"+fmt.Sprint(len(all)), d.pick(kinds...), members{"event_id": dep.EventID})
 		default:
 			put(dep.Key, d.pick(kinds...), nil)
@@ -191,7 +191,7 @@ func (d dice) request(log *replay.Log) string {
 	if d.one(4) {
 		put("time:lunch", "time", nil)
 	}
-	if event := fmt.Sprint("e", 1+d.IntN(log.Events)); d.one(4) && !before(event) { // rejected, unless the event is a note
+	if event := fmt.Sprint("e", 1+d.IntN(log.Events)); d.one(4) && !before(event) { // this override is rejected unless the event is a note
 		put("host:event:x", "event_payload", members{"event_id": event, "value": members{"artifact_id": "a", "kind": "file", "text": d.value(2)}})
 	}
 	for _, dep := range log.Dependencies {
@@ -213,7 +213,7 @@ func (d dice) request(log *replay.Log) string {
 	return string(text)
 }
 
-// timeOf returns a recorded time of the task.
+// timeOf returns one of the times recorded for the task.
 func (d dice) timeOf(log *replay.Log, dep record.Dependency) string {
 	p, err := replay.NewPlan(context.Background(), log, &replay.Request{Mode: replay.Exact}, nil)
 	if err != nil {
@@ -226,13 +226,13 @@ func (d dice) timeOf(log *replay.Log, dep record.Dependency) string {
 	return strings.Trim(string(a.Value), `"`)
 }
 
-// A place is a place in a receipt to change, and the expected finding.
+// A place is a place in a receipt to be changed, with the expected finding.
 type place struct {
 	change func(members)
-	want   string // a code and a pointer
+	want   string // a code followed by a pointer
 }
 
-// places returns all members of a replay's receipt that a single change makes incorrect.
+// places returns all members of a replay receipt that a single change makes incorrect.
 func places(d members) (list []place) {
 	const digest = "sha256:00000000000000000000000000000000000000000000000000000000000000ff"
 	add := func(want string, change func(members)) { list = append(list, place{change, want}) }
@@ -309,9 +309,10 @@ func places(d members) (list []place) {
 	return list
 }
 
-// TestRandomReplays verifies that the receipt of an honest replay of any log with any request
-// verifies, regardless of the names of its events, and that each single change is found once.
-// If CI is set there are 2,000 logs, otherwise 50. RECEIPT_REPLAYS=10000 sets the number.
+// TestRandomReplays verifies that the receipt of an honest replay is verified, for any log and any
+// request and regardless of the names of events. Each single change must lead to exactly one
+// finding. The test uses 2,000 logs if CI is set, and 50 otherwise. RECEIPT_REPLAYS=10000 sets the
+// number.
 func TestRandomReplays(t *testing.T) {
 	logs := 50
 	if testsize.Full() {
@@ -335,7 +336,7 @@ func TestRandomReplays(t *testing.T) {
 		}
 		var refused *replay.RequestError
 		if errors.As(err, &refused) && strings.HasSuffix(refused.Param, ".event_id") && strings.Contains(request, "host:event:x") {
-			continue // the event contains an answer or a time
+			continue // the event contains an answer or a time, so it cannot be replaced
 		}
 		if err != nil {
 			t.Fatalf("log %d: %v\n%s\n%s", seed, err, text, request)
@@ -357,7 +358,7 @@ func TestRandomReplays(t *testing.T) {
 			t.Fatalf("log %d: %q\n%s\n%s", seed, findings(rep), text, request)
 		}
 
-		// A module that runs again gets the replayed answers.
+		// A module that runs again must get the replayed answers.
 		for _, m := range told.ReplayInput.Materials[1:] {
 			a, err := plan(t, log, request).Take(context.Background(), m.ID)
 			var missing *replay.UnavailableError
@@ -366,7 +367,7 @@ func TestRandomReplays(t *testing.T) {
 			}
 		}
 
-		// For some receipts all places are changed, and for each of the others one place.
+		// All places are changed in some receipts, and one place in each of the other receipts.
 		var fields members
 		draft, err := json.Marshal(told)
 		if err != nil {
@@ -404,8 +405,8 @@ func TestRandomReplays(t *testing.T) {
 	}
 }
 
-// changeLog changes one byte of the log. If the result is readable, it is another log or has the
-// same meaning.
+// changeLog changes one byte of the log. If the result can be read, it must be another log or have
+// the same meaning.
 func (d dice) changeLog(t *testing.T, text []byte, request string, log *replay.Log, honest *canon.Document) {
 	t.Helper()
 	other := bytes.Clone(text)
@@ -434,7 +435,7 @@ func (d dice) changeLog(t *testing.T, text []byte, request string, log *replay.L
 	}
 }
 
-// changeRequest changes the value of one override. The value of a secret leaves no trace.
+// changeRequest changes the value of one override. The value of a secret must leave no trace.
 func (d dice) changeRequest(t *testing.T, log *replay.Log, request string, p *replay.Plan, honest *canon.Document) {
 	t.Helper()
 	var fields members

@@ -34,8 +34,8 @@ const overrides = `{"mode":"with_overrides","reason":"why","override":{
 	"time:started_at":{"kind":"time","value":"2026-01-01T00:00:02.500Z"},
 	"time:lunch":{"kind":"time","value":12}}}`
 
-// TestLog verifies that the digest is that of the log's receipt, and that the dependencies are
-// in the order of their events.
+// TestLog verifies that the digest of a log is the one in its receipt, and that the dependencies
+// are in the order of their events.
 func TestLog(t *testing.T) {
 	s := garden()
 	log := readLog(t, s.bytes())
@@ -53,7 +53,7 @@ func TestLog(t *testing.T) {
 	}
 }
 
-// TestLogsThatAreNone verifies that a log that cannot be recorded cannot be replayed.
+// TestLogsThatAreNone verifies that a log that cannot be recorded cannot be replayed either.
 func TestLogsThatAreNone(t *testing.T) {
 	gap := garden()
 	gap.lines = append(gap.lines[:3:3], gap.lines[4:]...)
@@ -93,7 +93,7 @@ func TestDeltas(t *testing.T) {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}
 
-	// The receipt of the replay lists the same values, regardless of the names of its events.
+	// The receipt for the replay must list the same values, regardless of the names of its events.
 	for _, remap := range []bool{false, true} {
 		d := recorded(t, events(t, p, replay.Run{TaskID: "task_2", Remap: remap}))
 		if got := deltas(d.Deltas); got != want {
@@ -102,7 +102,8 @@ func TestDeltas(t *testing.T) {
 	}
 }
 
-// TestTake verifies that each answer is returned once: the recorded answer or that of the override.
+// TestTake verifies that each answer is returned once, and that it is either the recorded answer or
+// the answer from the override.
 func TestTake(t *testing.T) {
 	ctx := context.Background()
 	p := plan(t, readLog(t, garden().bytes()), overrides)
@@ -132,7 +133,7 @@ func TestTake(t *testing.T) {
 		t.Error(got)
 	}
 
-	// The first missing answer, in event order.
+	// This is the first missing answer in the order of events.
 	if u := p.Unavailable(); u == nil || u.Key != "snap_1" {
 		t.Error(u)
 	}
@@ -141,7 +142,7 @@ func TestTake(t *testing.T) {
 	}
 }
 
-// TestTakenOnce verifies that one of many concurrent callers gets the answer.
+// TestTakenOnce verifies that only one of many concurrent callers gets an answer.
 func TestTakenOnce(t *testing.T) {
 	p := plan(t, readLog(t, garden().bytes()), ``)
 	got := make(chan error)
@@ -164,7 +165,7 @@ func TestTakenOnce(t *testing.T) {
 	}
 }
 
-// TestPlansThatAreNone verifies that requests that do not match the log are rejected.
+// TestPlansThatAreNone verifies that a request that does not match the log is rejected.
 func TestPlansThatAreNone(t *testing.T) {
 	log := readLog(t, garden().bytes())
 	llm := func(more string) string { return `{"kind":"llm_provider_response",` + more + `}` }
@@ -195,8 +196,8 @@ func TestPlansThatAreNone(t *testing.T) {
 	}
 }
 
-// TestCheckpointOfTwoEvents verifies that a checkpoint in two events is identified by its
-// event.
+// TestCheckpointOfTwoEvents verifies that a checkpoint that occurs in two events is identified by
+// its event.
 func TestCheckpointOfTwoEvents(t *testing.T) {
 	s := garden()
 	s.lines = s.lines[:len(s.lines)-1]
@@ -221,7 +222,8 @@ func TestCheckpointOfTwoEvents(t *testing.T) {
 	}
 }
 
-// TestSnapshot verifies that the snapshot of a compacted session is replaced by its event.
+// TestSnapshot verifies that the snapshot of a compacted session can be replaced by specifying its
+// event.
 func TestSnapshot(t *testing.T) {
 	p := plan(t, readLog(t, garden().bytes()), with("host:snapshot:1", `{"kind":"checkpoint_value","event_id":"e10","value":{"turns":[]}}`))
 	a, err := p.Take(context.Background(), "snap_1")
@@ -239,7 +241,7 @@ func TestSnapshot(t *testing.T) {
 }
 
 // TestSecretsAreNotTold verifies that no output, event, or recording contains the value or the
-// digest of a secret, selected by key or by kind.
+// digest of a secret, whether the secret is selected by key or by kind.
 func TestSecretsAreNotTold(t *testing.T) {
 	const secret = "hunter2-hunter2"
 	digest := canon.Sum([]byte(`"` + secret + `"`)).String()[len("sha256:"):]
@@ -260,8 +262,8 @@ func TestSecretsAreNotTold(t *testing.T) {
 	}
 }
 
-// TestReceiptOnly verifies that events contain the digests of receipt_only values, and the values
-// of other overrides.
+// TestReceiptOnly verifies that events contain the digests of receipt_only overrides and the values
+// of all other overrides.
 func TestReceiptOnly(t *testing.T) {
 	lines := string(bytes.Join(events(t, plan(t, readLog(t, garden().bytes()), overrides), replay.Run{TaskID: "task_2"}), nil))
 	for value, told := range map[string]bool{`"approved"`: true, `"wet"`: true, `"number":8`: false, `"seed"`: false, `"dry"`: false, `"number":7`: false, `2026-01-01T00:00:02.500Z`: true} {
@@ -271,8 +273,8 @@ func TestReceiptOnly(t *testing.T) {
 	}
 }
 
-// TestNothingIsDone verifies that replayed events add no side effects: the receipt contains the
-// answers of the source, and none of its actions.
+// TestNothingIsDone verifies that replayed events add no side effects. The receipt must contain the
+// answers from the source, but none of its actions.
 func TestNothingIsDone(t *testing.T) {
 	log := readLog(t, garden().bytes())
 	for _, request := range []string{``, overrides, `{"mode":"from_checkpoint","checkpoint_id":"cp_1"}`, `{"mode":"from_checkpoint","checkpoint_event_id":"e12"}`} {
@@ -295,7 +297,8 @@ func TestNothingIsDone(t *testing.T) {
 	}
 }
 
-// check checks the receipt of a replay, and reports whether it verified before.
+// check checks the receipt for a replay, and reports whether the receipt was verified before the
+// check.
 func check(t testing.TB, p *replay.Plan, doc *canon.Document) (*receipt.Report, bool) {
 	t.Helper()
 	v, rep := judge(), new(receipt.Report)
@@ -307,7 +310,7 @@ func check(t testing.TB, p *replay.Plan, doc *canon.Document) (*receipt.Report, 
 	return rep, verified
 }
 
-// findings returns the codes and pointers of invalid or missing values.
+// findings returns the codes and pointers of the findings about invalid or missing values.
 func findings(rep *receipt.Report) (list []string) {
 	for _, c := range rep.Checks {
 		if c.Status == receipt.StatusFailed || c.Code == "replay_unavailable" {
@@ -317,8 +320,8 @@ func findings(rep *receipt.Report) (list []string) {
 	return list
 }
 
-// TestOneChangeIsOneFinding verifies that a change of the receipt, the request, or the log in one
-// place results in one finding.
+// TestOneChangeIsOneFinding verifies that changing one place in the receipt, the request, or the
+// log leads to exactly one finding.
 func TestOneChangeIsOneFinding(t *testing.T) {
 	s := garden()
 	p := plan(t, readLog(t, s.bytes()), overrides)
@@ -442,7 +445,7 @@ func TestOneChangeIsOneFinding(t *testing.T) {
 		}
 	}
 
-	// One byte of a value, of a stated digest, and of the log.
+	// Change one byte of a value, of a stated digest, and of the log.
 	receiptOf := sealText(t, good)
 	for name, c := range map[string]struct {
 		log     []byte
@@ -460,7 +463,7 @@ func TestOneChangeIsOneFinding(t *testing.T) {
 	}
 }
 
-// TestCheckSource verifies that the receipt of the source must name the same log.
+// TestCheckSource verifies that the receipt of the source must state the digest of the same log.
 func TestCheckSource(t *testing.T) {
 	s := garden()
 	source := sealed(t, recorded(t, [][]byte{s.bytes()}))
@@ -504,8 +507,8 @@ func TestCheckSource(t *testing.T) {
 	}
 }
 
-// TestEachMemberOfTheSource verifies that a receipt that differs in any member is not accepted as
-// the source's receipt.
+// TestEachMemberOfTheSource verifies that a receipt is not accepted as the source's receipt if any
+// member differs.
 func TestEachMemberOfTheSource(t *testing.T) {
 	s := garden()
 	p := plan(t, readLog(t, s.bytes()), ``)
@@ -538,7 +541,7 @@ func TestEachMemberOfTheSource(t *testing.T) {
 	}
 }
 
-// TestLogMayNotChange verifies that a log that changed since it was read is refused.
+// TestLogMayNotChange verifies that a log that has changed since it was read is rejected.
 func TestLogMayNotChange(t *testing.T) {
 	text := garden().bytes()
 	p := plan(t, readLog(t, text), ``)
@@ -580,7 +583,7 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// BenchmarkReadLog reads a log whose events have a few KB, like outputs of tools.
+// BenchmarkReadLog reads a log whose events contain a few KB each, like the outputs of tools.
 func BenchmarkReadLog(b *testing.B) {
 	s := &source{task: "task_1"}
 	s.add("0", "task.started", 1, members{})

@@ -12,15 +12,16 @@ import (
 	"github.com/receiptkit/receiptkit/schemas"
 )
 
-// with returns a request with one override.
+// with returns a request that contains one override.
 func with(key, override string) string {
 	return `{"mode":"with_overrides","override":{"` + key + `":` + override + `}}`
 }
 
-// A badRequest violates one rule at one member.
+// A badRequest violates one rule in one member.
 type badRequest struct{ Name, Request, Param string }
 
-// badRequests returns the invalid requests of a file that other tests also read, and large ones.
+// badRequests returns invalid requests: those from a file that other tests also use, and large
+// ones.
 func badRequests(t testing.TB) (list []badRequest) {
 	t.Helper()
 	text, err := os.ReadFile("testdata/bad_requests.json")
@@ -56,8 +57,8 @@ func TestBadRequests(t *testing.T) {
 	}
 }
 
-// TestRefusalsShowNoValue verifies that no error about a request quotes a value, which may be a
-// secret.
+// TestRefusalsShowNoValue verifies that errors about a request never quote a value, because it may
+// be a secret.
 func TestRefusalsShowNoValue(t *testing.T) {
 	const secret = "8675309"
 	for _, value := range []string{
@@ -75,7 +76,8 @@ func TestRefusalsShowNoValue(t *testing.T) {
 	}
 }
 
-// TestKeyRefusals verifies that an error contains the finding, and only the prefix of a key.
+// TestKeyRefusals verifies that an error states the problem, and contains only the prefix of the
+// key.
 func TestKeyRefusals(t *testing.T) {
 	for text, want := range map[string]string{
 		"hunter2":                         "expected a key with the prefix llm, mcp, secret, time, or host, found no colon",
@@ -97,7 +99,7 @@ func TestKeyRefusals(t *testing.T) {
 	}
 }
 
-// TestRequestsFitTheSchema verifies that accepted requests are valid against the published
+// TestRequestsFitTheSchema verifies that every accepted request is valid according to the published
 // schema.
 func TestRequestsFitTheSchema(t *testing.T) {
 	s, err := schemas.Compile("replay-request")

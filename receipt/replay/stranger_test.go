@@ -12,7 +12,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/replay"
 )
 
-// stranger runs the implementation in another language on files.
+// stranger runs the implementation in another language on the given files.
 func stranger(t *testing.T, verb string, files ...[]byte) []byte {
 	t.Helper()
 	args := []string{filepath.Join("testdata", "stranger.py"), verb}

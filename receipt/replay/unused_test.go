@@ -12,8 +12,8 @@ import (
 const ghost = `{"mode":"with_overrides","override":{
 	"llm:ghost:9":{"kind":"llm_provider_response","value":1}, "mcp:ghost:c":{"kind":"secret_value","value":"hunter2"}, "llm:main:1":{"kind":"llm_provider_response","value":2}}}`
 
-// TestUnusedOverrides verifies that an override of an answer that the log does not have adds no
-// delta unless a module requests it, and that the receipt then stays undecided.
+// TestUnusedOverrides verifies that an override for an answer that the log does not contain adds no
+// delta unless a module requests it. The receipt must then stay undecided.
 func TestUnusedOverrides(t *testing.T) {
 	log := readLog(t, garden().bytes())
 	p := plan(t, log, ghost)
@@ -29,13 +29,13 @@ func TestUnusedOverrides(t *testing.T) {
 		t.Errorf("%s: %q", rep.Verdict, findings(rep))
 	}
 
-	// A receipt that does not list the override omits part of the request.
+	// If a receipt does not list the override, it omits a part of the request.
 	delete(told.Metadata, "overrides_unused")
 	if rep, _ := check(t, p, sealed(t, told)); strings.Join(findings(rep), ", ") != "delta_missing /deltas" {
 		t.Errorf("%q", findings(rep))
 	}
 
-	// If a module requests the answer, only the receipt of its replay states this.
+	// If a module requests the answer, nothing except the receipt for its replay states this.
 	if _, err := p.Take(t.Context(), "llm:ghost:9"); err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +48,7 @@ func TestUnusedOverrides(t *testing.T) {
 	}
 }
 
-// TestUnused verifies that a plan reports the overrides that were not requested.
+// TestUnused verifies that a plan reports the overrides that were never requested.
 func TestUnused(t *testing.T) {
 	p := plan(t, readLog(t, garden().bytes()), overrides)
 	for _, key := range []string{"host:label:x", "llm:main:1", "llm:main:1", "llm:main:7", "time:started_at"} {
@@ -59,8 +59,8 @@ func TestUnused(t *testing.T) {
 	}
 }
 
-// TestCheckpointIsNamed verifies that the receipt names the checkpoint, and that a check
-// compares the name.
+// TestCheckpointIsNamed verifies that the receipt contains the name of the checkpoint, and that a
+// check compares the name.
 func TestCheckpointIsNamed(t *testing.T) {
 	log := readLog(t, garden().bytes())
 	p := plan(t, log, `{"mode":"from_checkpoint","checkpoint_id":"cp_1"}`)
@@ -82,8 +82,8 @@ func TestCheckpointIsNamed(t *testing.T) {
 	}
 }
 
-// TestOneTimeOneKey verifies that a time of the task is replaced only under its own key. Under
-// another key, the receipt would state a delta and keep the time.
+// TestOneTimeOneKey verifies that a time in the task can be replaced only under its own key. With
+// another key, the receipt would state a delta but keep the time.
 func TestOneTimeOneKey(t *testing.T) {
 	_, err := replay.NewPlan(t.Context(), readLog(t, garden().bytes()), parse(t, with("time:label", `{"kind":"time","event_id":"e2","value":"2026-01-01T00:00:09Z"}`)), nil)
 	if err == nil || !strings.Contains(err.Error(), `expected "time:started_at"`) {

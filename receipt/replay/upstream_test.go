@@ -18,7 +18,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/replay"
 )
 
-// The computed digests of the two values of the published request.
+// These are the computed digests of the two values in the published request.
 const (
 	trueResponse = "sha256:f6b0ea0e0508850baa308f6d4c2ad5b897612b548911185bfe3d426a136cd8b9"
 	trueTime     = "sha256:0d8835fa600686b398e6284d7ab628aca3fb58e5a6be3f0cf7a4391c9f70246d"
@@ -33,7 +33,7 @@ func published(t testing.TB, name string) []byte {
 	return text
 }
 
-// upstream returns a log for the published request, which has no published log.
+// upstream returns a log that matches the published request, because no log is published.
 func upstream() *source {
 	s := &source{task: "task_source_01JZ6Y2ZKMB8H8DMXBGXR1FPGS"}
 	s.addAt("event_01JZ6999", "task.submitted", "2026-04-25T19:16:10Z", members{
@@ -74,7 +74,7 @@ func corrected(t testing.TB) string {
 	return strings.Replace(text, "sha256:"+strings.Repeat("b", 64), trueTime, 1)
 }
 
-// TestUpstreamDeltas verifies that the deltas are the two of the published receipt, except for
+// TestUpstreamDeltas verifies that the two deltas equal those in the published receipt, except for
 // its placeholder digests.
 func TestUpstreamDeltas(t *testing.T) {
 	var want receipt.Draft
@@ -97,8 +97,8 @@ func TestUpstreamDeltas(t *testing.T) {
 	}
 }
 
-// profiled adds an artifact that the published profile has and no log records. The replay
-// created it before it completed.
+// profiled adds an artifact that the published profile contains but no log records. The replay
+// creates the artifact before it completes.
 func profiled(t testing.TB, lines [][]byte, task string) (out [][]byte) {
 	t.Helper()
 	made := false
@@ -134,9 +134,9 @@ func jsonLine(t testing.TB, v any) []byte {
 	return append(text, '\n')
 }
 
-// TestUpstreamReceipt verifies that, with the IDs of the published profile, the receipt of the
-// replay is the published one, except for its placeholder digests and its merkle_root, which
-// cannot match.
+// TestUpstreamReceipt verifies that, with the IDs from the published profile, the receipt for the
+// replay equals the published receipt. Only the placeholder digests and the merkle_root, which
+// cannot match, may differ.
 func TestUpstreamReceipt(t *testing.T) {
 	const task = "task_replay_01JZ6Y2ZKMB8H8DMXBGXR1FPGS"
 	log := readLog(t, upstream().bytes())
@@ -150,8 +150,9 @@ func TestUpstreamReceipt(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	// The profile names the material of the log, and has its own metadata. Members that the profile
-	// lacks are empty: the draft has approvals, which the published receipt omits.
+	// The profile names the material for the log, and has its own metadata. Members that the
+	// profile does not contain are cleared. The draft has approvals, which the published receipt
+	// omits.
 	d := l.Draft
 	d.ReplayInput.Materials[0].ID, d.ReplayInput.Materials[0].Metadata = "event_log_source_task", nil
 	d.Metadata = receipt.Object{"source": "agents-protocol-replay-conformance-fixture", "source_task_id": log.TaskID, "replay_mode": d.Metadata["replay_mode"]}
@@ -177,9 +178,9 @@ func TestUpstreamReceipt(t *testing.T) {
 	}
 }
 
-// TestTwoHarnesses verifies that two harnesses get the same receipt. The first harness writes the
-// recorded events again. The second runs its module again, requests the answers, and writes its own
-// log, with other IDs, another clock, another order of members, and other whitespace.
+// TestTwoHarnesses verifies that two harnesses issue the same receipt. The first harness writes the
+// recorded events again. The second harness runs its module again, requests the answers, and writes
+// its own log, with other IDs, another clock, another order of members, and other whitespace.
 func TestTwoHarnesses(t *testing.T) {
 	log := readLog(t, upstream().bytes())
 	told := recorded(t, events(t, plan(t, log, corrected(t)), replay.Run{TaskID: "task_a"}))
@@ -198,14 +199,14 @@ func TestTwoHarnesses(t *testing.T) {
 		}
 	}
 
-	// With pinned IDs, all bytes are equal.
+	// If the IDs are pinned, all bytes are equal.
 	ran.ReceiptID, ran.Subject.ID, ran.Identifiers, ran.Metadata = told.ReceiptID, told.Subject.ID, told.Identifiers, told.Metadata
 	if diff := replay.Compare(a, sealed(t, ran), replay.Strict); diff != nil {
 		t.Error(diff)
 	}
 }
 
-// rerun runs the module of a harness again: it requests each answer and logs it.
+// rerun runs the module of a harness again, which requests and logs each answer.
 func rerun(t testing.TB, p *replay.Plan, task string) (lines [][]byte) {
 	t.Helper()
 	take := func(key string) json.RawMessage {
@@ -231,7 +232,7 @@ func rerun(t testing.TB, p *replay.Plan, task string) (lines [][]byte) {
 		return members{"replayed": true, "replay": members{"source_task_id": p.Log.TaskID, "replay_task_id": task, "original_event_id": of}}
 	}
 
-	const clock = "2031-05-05T05:05:05Z" // of the machine on which the module runs
+	const clock = "2031-05-05T05:05:05Z" // the clock of the machine on which the module runs
 	say("task.submitted", clock, members{"autonomy_tier": "act_auto", "policy_ref": "policy_replay_conformance",
 		"model_route": members{"chosen_model": members{"model": "replay-fixture", "provider": "fixture"}, "route_policy_reason": "replayed from recorded provider response"}}, nil)
 	say("task.started", clock, members{}, nil)
