@@ -13,15 +13,15 @@ import (
 // actorHost is the actor of a decision that names no person.
 const actorHost = "host"
 
-// An approval combines a question and all its answers.
+// An approval combines a permission request with all answers to it.
 type approval struct {
 	id, call, tool, action string
 	question               question
 	refusal                refusal
 	grant                  grant
 
-	input     canon.Digest // the call's input, from the question or else as known at the approval
-	policy    string       // the policy that decided, if no person is named
+	input     canon.Digest // input of the call, from the request or, if the request lacks it, as known at the approval
+	policy    string       // policy that decided, if no person is named
 	evidence  [][]byte     // canonical payloads of the answers
 	confirmed bool         // evidence includes a user.tool_confirmation
 	stray     bool         // an answer from another session was ignored
@@ -43,7 +43,7 @@ type refusal struct {
 	decision string // denied, canceled, or timeout; "" if no answer refused
 	by       string
 	at       time.Time
-	word     string // the word of the answer, if no table contains it
+	word     string // word of the answer, if no table contains it
 	mute     bool   // the answer contains no word that signals a refusal
 }
 
@@ -56,8 +56,8 @@ type grant struct {
 	reviewers  []reviewer
 	reviewed   map[string]bool // names in reviewers
 	signatures []any
-	args       canon.Digest // the input with which the approver replaced the original
-	rewrites   bool         // approvers replaced the input with different values
+	args       canon.Digest // input that the approver substituted for the original input
+	rewrites   bool         // approvers substituted different values for the input
 }
 
 // A reviewer is a person who approved, with the time of the approval.
@@ -81,7 +81,7 @@ func (q *question) ask(r *run, e *event.Event) {
 		}
 	}
 
-	// Remember the call: an answer that names a different call contradicts the question.
+	// The call is stored, because an answer that names a different call contradicts the question.
 	call := e.Text(e.Payload, "tool_call_id")
 	if call == "" || q.about[call] {
 		return
@@ -103,7 +103,7 @@ func (q *question) contradicts(e *event.Event) bool {
 	return call != "" && len(q.about) > 0 && !q.about[call]
 }
 
-// strays reports whether an answer belongs to a session other than the question's. Each session
+// strays reports whether an answer belongs to a different session than the question. Each session
 // numbers its own questions, so such an answer is for a different question with the same ID.
 func (a *approval) strays(r *run, e *event.Event) bool {
 	asked := cmp.Or(a.question.session, r.ids.SessionID)
@@ -149,7 +149,7 @@ func (a *approval) answer(r *run, e *event.Event, decision string, byRuntime boo
 	if who == "" && ref != "" {
 		first(&a.policy, ref)
 	}
-	if byRuntime && e.Named() == "" { // the envelope names the sender of the event, who may not be the approver
+	if byRuntime && e.Named() == "" { // the envelope names the sender of the event, which may not be the approver
 		first(&g.sender, who)
 		who = ""
 	}
@@ -162,7 +162,7 @@ func (a *approval) answer(r *run, e *event.Event, decision string, byRuntime boo
 	}
 
 	g.given, g.decided = true, g.decided || byRuntime
-	if c := r.calls.ByID[a.call]; a.input.IsZero() && c != nil { // the approval covers the input known so far
+	if c := r.calls.ByID[a.call]; a.input.IsZero() && c != nil { // the approval covers the input that is known so far
 		a.input = c.arguments.asked
 	}
 	a.rewrite(r, e)
@@ -185,7 +185,7 @@ func (g *grant) review(r *run, e *event.Event, who string, at time.Time) {
 		}
 	}
 
-	// A reviewer counts once, regardless of how often the name is repeated.
+	// A reviewer is counted once, even if the name is repeated.
 	add(who)
 	list := e.Payload.Member("reviewers")
 	for _, n := range list.Elements() {
@@ -239,8 +239,8 @@ func (a *approval) rewrite(r *run, e *event.Event) {
 
 // refuse marks the call as denied.
 func (a *approval) refuse(r *run, e *event.Event, decision string, byRuntime bool) {
-	// A confirmation stops the call only if it is a denial. A runtime decision always stops the
-	// call.
+	// A confirmation stops the call only if it is a denial. A decision of the runtime always stops
+	// the call.
 	if a.call == "" || !byRuntime && decision != event.Denied {
 		return
 	}
@@ -251,8 +251,8 @@ func (a *approval) refuse(r *run, e *event.Event, decision string, byRuntime boo
 	c.denied = true
 }
 
-// approvedAt returns the time at which enough reviewers had approved, which is at or after the
-// approval of the last required reviewer.
+// approvedAt returns the time at which enough reviewers had approved, but not before the approval
+// of the last required reviewer.
 func (g *grant) approvedAt(required int64) time.Time {
 	if required <= 1 || required > int64(len(g.reviewers)) {
 		return g.at
@@ -264,7 +264,7 @@ func (g *grant) approvedAt(required int64) time.Time {
 	return g.at
 }
 
-// actor returns the first reviewer, or the sender of the granting event if there is no reviewer.
+// actor returns the first reviewer or, if there is none, the sender of the event with the approval.
 func (g *grant) actor() string {
 	if len(g.reviewers) > 0 {
 		return g.reviewers[0].name
@@ -320,7 +320,7 @@ func (a *approval) entry(r *run, t *telling, place string) receipt.Approval {
 		action = c.tool
 	}
 
-	// No event states this decision. It follows from the end of the task.
+	// No event states this decision. The decision follows from the end of the task.
 	if a.open() {
 		t.untold(place + "/decision")
 		t.untold(place + "/decided_at")
@@ -329,7 +329,7 @@ func (a *approval) entry(r *run, t *telling, place string) receipt.Approval {
 		t.untold(place + "/decision")
 	}
 
-	// Conflicting answers are listed as contradictions. The draft contains the safer decision.
+	// Conflicting answers are listed as contradictions. The draft states the safer decision.
 	if a.refusal.decision != "" && a.grant.given {
 		t.contradicts(place, answersDiffer)
 	}
@@ -347,8 +347,8 @@ func (a *approval) entry(r *run, t *telling, place string) receipt.Approval {
 }
 
 // quorum returns the reviewers and the required number of reviewers. It returns nil if one reviewer
-// approved and no number was set, because the actor is sufficient in that case. A decision word
-// that no table contains does not approve; it is kept for readers.
+// approved and no number was set, because the actor is then sufficient. A decision word that no
+// table contains does not approve, but it is recorded for readers.
 func (a *approval) quorum() (proof receipt.Object) {
 	g := &a.grant
 	if a.question.required > 0 || len(g.reviewers) > 1 || len(g.signatures) > 0 {
@@ -370,8 +370,9 @@ func (a *approval) quorum() (proof receipt.Object) {
 	return proof
 }
 
-// evidenceHash returns the SHA-256 of the RFC 8785 form of {"request", "response"}, the payloads of
-// the question and the answer. A missing payload is null, and several answers form an array.
+// evidenceHash returns the SHA-256 of the RFC 8785 form of {"request", "response"}, where the
+// values are the payloads of the question and the answer. A missing payload is null, and several
+// answers form an array.
 func (a *approval) evidenceHash() canon.Digest {
 	// RFC 8785 section 3.2.3: members are sorted, so request precedes response.
 	text := []byte(`{"request":`)

@@ -9,11 +9,11 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// Approvals are the questions of a task and their answers.
+// approvals contains the questions of a task and the answers to them.
 type approvals struct {
 	event.List[approval]
 	of      map[string]string // ID of the last approval of each call
-	foreign int               // number of answers from sessions other than the question's
+	foreign int               // number of answers from a different session than the question
 }
 
 // denies reports whether a word is a known refusal. An unknown word also refuses.
@@ -49,8 +49,8 @@ func (s *approvals) named(r *run, e *event.Event) *approval {
 	return a
 }
 
-// id returns the ID of the approval that an event names: the approval ID, which durable approvals
-// call request_id; otherwise the ID of the last approval of the call; otherwise the call ID.
+// id returns the ID of the approval that an event names. This is the approval ID (request_id for
+// durable approvals), or else the ID of the last approval of the call, or else the call ID.
 func (s *approvals) id(e *event.Event) string {
 	call := e.Text(e.Payload, "tool_call_id")
 	return cmp.Or(e.Text(e.Payload, "approval_id"), e.Text(e.Payload, "request_id"), e.Text(e.Payload.Member("approval_request"), "id"), s.of[call], call)
@@ -84,14 +84,14 @@ func approvalRequired(r *run, e *event.Event) {
 	q.payload = r.Keep(e, e.Payload.AppendCanonical(nil))
 }
 
-// confirmation applies a user's answer. It is evidence of the decision. If no other event states a
-// decision, it is the decision itself.
+// confirmation applies an answer from a user. A confirmation is evidence of the decision. If no
+// other event states a decision, the confirmation is the decision itself.
 func confirmation(r *run, e *event.Event) {
 	a := r.approvals.named(r, e)
 	if a.strays(r, e) {
 		return
 	}
-	if !a.confirmed { // the evidence recorded so far was part of the decision
+	if !a.confirmed { // the evidence so far belongs to the decision
 		a.confirmed, a.evidence = true, nil
 	}
 	a.evidence = append(a.evidence, r.Keep(e, e.Payload.AppendCanonical(nil)))
@@ -111,13 +111,13 @@ func toolDenied(r *run, e *event.Event) {
 	if word := e.Payload.Member("decision"); word.Kind() == canon.KindString {
 		decision = event.DecisionOf(e.Payload)
 	}
-	if decision == event.Approved { // the event's kind contradicts it
+	if decision == event.Approved { // the kind of the event contradicts the approval
 		decision = event.Denied
 	}
 	r.approvals.decide(r, e, decision)
 }
 
-// timedOut ends an approval. A question that is not an approval is ignored.
+// timedOut ends an approval without an answer. A question that is not an approval is ignored.
 func timedOut(r *run, e *event.Event) {
 	if _, ok := r.approvals.ByID[r.approvals.id(e)]; ok {
 		r.approvals.decide(r, e, event.TimedOut)
@@ -136,7 +136,7 @@ func (s *approvals) decide(r *run, e *event.Event, decision string) {
 	a.answer(r, e, decision, true)
 }
 
-// saysNo reports whether a refusal is stated by a known word, a flag, or an event kind.
+// saysNo reports whether an event states a refusal by a known word, a flag, or its kind.
 func saysNo(e *event.Event) bool {
 	for _, name := range []string{"approved", "accepted"} {
 		if n := e.Payload.Member(name); n.Kind() == canon.KindBool {
@@ -144,7 +144,7 @@ func saysNo(e *event.Event) bool {
 		}
 	}
 
-	// Without such a word, the event's kind may state the refusal.
+	// If there is no such word, the kind of the event may state the refusal.
 	n := e.Payload.Member("decision")
 	if n.Kind() != canon.KindString {
 		return e.Kind != "user.tool_confirmation" && e.Kind != "tool.approved" && event.Absent(n)
@@ -165,7 +165,7 @@ func (s *approvals) entries(r *run, t *telling) []receipt.Approval {
 type gate struct {
 	approved, refused, open bool
 	inputs                  []canon.Digest // approved inputs
-	blank                   bool           // an approval was given without a recorded input
+	blank                   bool           // the approved input was not recorded
 	declared                []string
 	notes                   details
 }
@@ -179,7 +179,7 @@ func gatesOf(r *run) map[string]gate {
 		}
 		g := all[a.call]
 
-		// Only an explicit refusal refuses. A question without an answer stays open.
+		// Only an explicit refusal stops the call. A question without an answer stays open.
 		switch decision, _, _ := a.decision(r); {
 		case decision == event.Approved:
 			g.approved = true
@@ -194,7 +194,7 @@ func gatesOf(r *run) map[string]gate {
 			g.refused = true
 		}
 
-		// Details from the questions are kept regardless of the decision.
+		// Details from the questions are recorded regardless of the decision.
 		g.declared = append(g.declared, a.question.declared...)
 		g.notes.join(a.question.notes)
 		all[a.call] = g
@@ -203,8 +203,8 @@ func gatesOf(r *run) map[string]gate {
 	return all
 }
 
-// allows reports whether an input was approved. An unrecorded input does not invalidate the
-// approval.
+// allows reports whether an input was approved. If the approved input was not recorded, the
+// approval is still valid.
 func (g gate) allows(input canon.Digest) bool {
 	return g.blank || len(g.inputs) == 0 || input.IsZero() || slices.Contains(g.inputs, input)
 }

@@ -6,27 +6,27 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// A call is one tool call, combined from all events that name its ID.
+// A call is one tool call, combined from all events with its ID.
 type call struct {
 	id, tool    string
 	arguments   arguments
 	output      output
 	outcome     string // succeeded, failed, or canceled; "" if no end was recorded
 	byRuntime   bool   // the runtime, not only the transcript, recorded the end
-	executed    bool   // an event states that the call ran
+	executed    bool   // an event states that the call was executed
 	denied      bool
-	judged      bool   // an end event states the call's status
+	judged      bool   // an end event states the status of the call
 	unknown     bool   // the call returned, but no end event states its status
 	rejection   string // the error category of a call that was not dispatched, or ""
 	category    string
 	outcomes    bool // two different ends were recorded
 	names       bool // two different names were recorded
-	gate        gate // the questions about the call; set when the draft is created
+	gate        gate // questions about the call; set when the draft is created
 	server      string
 	outputURI   string
 	material    bool      // the result is among the materials
 	wrote, sent origin    // the sources that reported changes to files and network use
-	short       [2]string // the abbreviated digests of the input and the output, or "" if there are none
+	short       [2]string // abbreviated digests of the input and the output, or ""
 	notes       details
 	meta        receipt.Object // the other details
 }
@@ -34,13 +34,13 @@ type call struct {
 // An output is the result of a call.
 type output struct {
 	digest    canon.Digest
-	byRuntime bool // from a tool.* event, not from the transcript, which may be truncated
+	byRuntime bool // from a tool.* event, not from the transcript, whose text may be truncated
 	differ    bool
 	told      answer
 }
 
-// tell records an output. The runtime's output takes precedence over the transcript's; otherwise,
-// the first output counts.
+// tell records an output. The output from the runtime takes precedence over the output in the
+// transcript; otherwise, the first output is used.
 func (o *output) tell(e *event.Event, byRuntime bool) {
 	d := e.Content(e.Payload, "output")
 	switch {
@@ -55,14 +55,14 @@ func (o *output) tell(e *event.Event, byRuntime bool) {
 	}
 }
 
-// describe records a call's executor and context.
+// describe records the executor and the context of a call.
 func (c *call) describe(e *event.Event) {
 	for _, name := range []string{"executor", "kind", "mutation_scope", "run_id", "worker_id", "parent_call_id", "raw_status"} {
 		c.notes.note(name, e.Text(e.Payload, name))
 	}
 }
 
-// acted records the git actions that the log states, and how the call was executed. Actions that
+// acted records the Git actions that the log states, and how the call was executed. Actions that
 // only the text of the command suggests are recorded separately, and are not listed as effects.
 func (c *call) acted(r *run, e *event.Event) {
 	for _, name := range []string{"git_actions", "flags"} {
@@ -94,13 +94,13 @@ func (c *call) abbreviate(e *event.Event) {
 	}
 }
 
-// Details are named details of a call, taken from its events or from the questions about it.
+// details are named values that describe a call, from its events or from the questions about it.
 type details struct {
 	values map[string]string
 	differ map[string]bool // names of the details that were recorded with different values
 }
 
-// note records a detail. The last value is kept.
+// note records a detail. The last value is used.
 func (d *details) note(name, value string) {
 	if value == "" {
 		return
@@ -132,7 +132,7 @@ func (d *details) join(other details) {
 }
 
 // disagree reports whether two values of a detail conflict. The kind "other" does not conflict with
-// a more specific kind, and an unknown status word does not conflict with any other.
+// a more specific kind, and an unknown status word does not conflict with any other word.
 func disagree(name, a, b string) bool {
 	return a != b && name != "raw_status" && !(name == "kind" && (a == "other" || b == "other"))
 }
@@ -156,8 +156,9 @@ func (c *call) unclear() bool {
 	return false
 }
 
-// serve records the MCP server that executes a call; if no server is named, the host executes it.
-// The call's result is a material of the replay, at the position of the call's first event.
+// serve records the MCP server that executes a call. If no server is named, the host executes the
+// call. The result of the call is a material of the replay, at the position of the first event of
+// the call.
 func (c *call) serve(r *run, e *event.Event) {
 	first(&c.outputURI, e.Text(e.Payload, "output_uri"))
 	if first(&c.server, e.Text(e.Payload, "server")); c.server != "" {
@@ -192,8 +193,8 @@ func (c *call) sendsNothing() bool {
 	return false
 }
 
-// end records an end of the call. An end with a stated status replaces an end without one, and the
-// two do not conflict.
+// end records an end of the call. An end with a stated status replaces an end without a status, and
+// the two do not conflict.
 func (c *call) end(outcome string, stated bool) {
 	c.outcomes = c.outcomes || stated && c.judged && c.outcome != outcome
 	if c.outcome == "" || stated && (!c.judged || c.outcome == "succeeded") {
@@ -203,18 +204,19 @@ func (c *call) end(outcome string, stated bool) {
 	c.unknown = !c.judged
 }
 
-// Arguments are the arguments of a call as requested, as changed by an approver, and as executed.
+// arguments contains the arguments of a call as requested, as changed by an approver, and as
+// executed.
 type arguments struct {
 	asked     canon.Digest // in the last request
-	requested canon.Digest // the request before an approver changed it
+	requested canon.Digest // in the request before an approver changed it
 	changed   canon.Digest // set by the approver
 	ran       canon.Digest // from an event about the execution
-	byRuntime bool         // from the runtime's event, not from the transcript
+	byRuntime bool         // from an event of the runtime, not from the transcript
 	differ    bool         // two events state different arguments for the execution
 }
 
-// ask records the arguments of a request. A repeated request that has the arguments from before the
-// approver's change does not undo that change.
+// ask records the arguments of a request. A repeated request with the arguments from before the
+// approver's change does not undo the change.
 func (a *arguments) ask(d canon.Digest) {
 	switch {
 	case d.IsZero():
@@ -222,20 +224,20 @@ func (a *arguments) ask(d canon.Digest) {
 	case !a.ran.IsZero() && d != a.ran && d != a.asked:
 		a.differ = true
 	case !a.changed.IsZero() && d != a.requested:
-		a.changed = canon.Digest{} // a new request, not the request that was changed
+		a.changed = canon.Digest{} // this is a new request, not the one that was changed
 	}
 	a.asked = d
 }
 
-// change records the arguments from the approver.
+// change records the arguments that the approver substituted.
 func (a *arguments) change(d, question canon.Digest) {
 	first(&a.requested, a.asked)
 	first(&a.requested, question)
 	a.changed = d
 }
 
-// run records the arguments of the execution. The runtime's record takes precedence over the
-// transcript's.
+// run records the arguments of the execution. The record of the runtime takes precedence over the
+// transcript.
 func (a *arguments) run(d canon.Digest, byRuntime bool) {
 	if d.IsZero() {
 		return

@@ -9,13 +9,13 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// Calls are the calls of the task, by ID.
+// calls contains the calls of the task by ID.
 type calls struct {
 	event.List[call]
-	effects *effects // the calls' recorded effects
+	effects *effects // recorded effects of the calls
 }
 
-// These error categories are more specific than a failed call.
+// Error categories that are more specific than a failed call.
 const (
 	categoryDenied   = "permission_denied"
 	categoryCanceled = "cancelled"
@@ -23,11 +23,11 @@ const (
 	categoryLoop     = "rejected_loop"
 	categorySchema   = "schema_validation"
 	categorySibling  = "sibling_failed" // another call in the message failed, so this call was not executed
-	categoryUnrun    = "not_started"    // the model requested it, but the turn ended before it was executed
+	categoryUnrun    = "not_started"    // the model requested the call, but the turn ended before it was executed
 )
 
-// neverRan reports whether a call of this category was not executed, unless other events show that
-// it was executed.
+// neverRan reports whether a category means that the call was not executed, unless other events
+// show the opposite.
 func neverRan(category string) bool {
 	return category == categoryDenied || category == categorySibling || category == categoryUnrun
 }
@@ -59,15 +59,15 @@ func (s *calls) named(r *run, e *event.Event) *call {
 
 	c.abbreviate(e)
 
-	// Only a call that ran has an execution time.
+	// Only an executed call has an execution time.
 	c.executed = c.executed || e.Flag(p, "executed") || e.Count(p, "execution_duration_ms") > 0
 	first(&r.ids.policy, e.Text(p, "policy_ref"))
 	c.serve(r, e)
 	return c
 }
 
-// toolRequested opens a call. If the event states that the call is being executed, the event's
-// arguments are those of the execution.
+// toolRequested opens a call. If the event states that the call is being executed, its arguments
+// are those of the execution.
 func toolRequested(r *run, e *event.Event) {
 	c := r.calls.named(r, e)
 	input := e.Content(e.Payload, "input")
@@ -89,8 +89,8 @@ func mcpToolUse(r *run, e *event.Event) {
 	}
 }
 
-// toolStatuses maps the status in a tool's result to an outcome; "" is a missing status. Any other
-// word, such as error, is a failure.
+// toolStatuses maps the status in the result of a tool to an outcome; "" stands for a missing
+// status. Any other word, such as error, is a failure.
 func toolStatuses() event.Words {
 	return event.NewWords(
 		"", "succeeded", "success", "succeeded", "succeeded", "succeeded", "completed", "succeeded", "ok", "succeeded",
@@ -109,7 +109,7 @@ func toolCompleted(r *run, e *event.Event) {
 	}
 	c := r.calls.close(r, e, outcome)
 
-	// A word that merely means failure is not kept.
+	// A word that means nothing more than failure is not recorded.
 	if !toolStatuses().Has(status) && status != "error" && status != "failed" && status != "failure" {
 		c.notes.note("raw_status", status)
 	}
@@ -118,12 +118,12 @@ func toolCompleted(r *run, e *event.Event) {
 func toolFailed(r *run, e *event.Event) { r.calls.close(r, e, "failed") }
 
 // close ends a call. Both an agent.tool_result and a tool.completed may record the end, and a
-// failure in either is kept. A rejection before dispatch is not an end of the run.
+// failure in either of them is kept. A rejection before dispatch is not an end of the execution.
 func (s *calls) close(r *run, e *event.Event, outcome string) *call {
 	c := s.named(r, e)
 	byRuntime := e.Kind == "tool.completed" || e.Kind == "tool.failed"
 
-	// A call that was not dispatched was rejected; it did not fail.
+	// A call that was not dispatched was rejected, so it did not fail.
 	category := e.Text(e.Payload, "error_category")
 	never := category == categoryAborted || category == categoryLoop
 	if never {
@@ -162,7 +162,7 @@ func (s *calls) ran(c *call) bool {
 
 // dropped reports whether a call was never dispatched: an event states a rejection, no event shows
 // that the call was executed, and the runtime recorded no other end. An end that only the
-// transcript records does not count, unless it is a success.
+// transcript records is ignored, unless it is a success.
 func (s *calls) dropped(c *call) bool {
 	return c.rejection != "" && !s.ran(c) && !(c.outcome != "" && c.byRuntime)
 }
@@ -176,14 +176,14 @@ func (s *calls) unsent(c *call) bool {
 func (s *calls) closed(c *call) bool { return c.outcome != "" || s.unsent(c) }
 
 // status returns the status for the receipt. A call that was denied or not executed is canceled,
-// unless an event states that it was executed anyway.
+// unless an event states that it was still executed.
 func (s *calls) status(c *call) string {
 	switch {
 	case c.outcome == "failed" && neverRan(c.category) && !s.ran(c):
 		return "canceled"
 	case c.outcome != "":
 		return c.outcome
-	case c.rejection != "": // the call ran, and no other end is recorded
+	case c.rejection != "": // the call was executed, and no other end is recorded
 		return "failed"
 	}
 	return "canceled"
@@ -227,7 +227,7 @@ func (s *calls) entries(t *telling) []receipt.ToolCall {
 	return list
 }
 
-// told returns a call for the receipt, without the additions that judge makes.
+// told returns the entry for a call in the receipt, without the additions that judge makes.
 func (s *calls) told(t *telling, at string, c *call) receipt.ToolCall {
 	meta := receipt.Object{}
 	maps.Copy(meta, c.meta)
@@ -235,8 +235,8 @@ func (s *calls) told(t *telling, at string, c *call) receipt.ToolCall {
 		meta[name] = value
 	}
 
-	// The input is the one with which the call was executed. If the requested input differs, it is
-	// listed in the metadata.
+	// The input is the input with which the call was executed. If the requested input differs, the
+	// metadata contains it.
 	input := c.arguments.last()
 	for _, asked := range []canon.Digest{c.arguments.asked, c.arguments.requested} {
 		if !asked.IsZero() && asked != input {
@@ -288,7 +288,7 @@ func (s *calls) judge(t *telling, at string, c *call, entry *receipt.ToolCall) {
 		}
 	}
 
-	// These details come from questions; no event of the call itself states them.
+	// These details are from questions, and no event of the call itself states them.
 	if len(g.declared) > 0 {
 		entry.Metadata["declared_paths"] = g.declared
 	}
@@ -321,7 +321,7 @@ func (s *calls) tellsPart(told func(*call) bool) bool {
 	return false
 }
 
-// openFor adds a call that is named only by an approval.
+// openFor adds a call that only an approval names.
 func (s *calls) openFor(r *run, e *event.Event, a *approval) *call {
 	c, _ := s.Entry(a.call)
 	r.Room(e)

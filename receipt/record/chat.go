@@ -20,13 +20,13 @@ const (
 func roles() []string { return []string{roleSystem, roleUser, roleAssistant, roleTool} }
 
 // A ShapeError indicates that a message does not have the structure that its role requires. It
-// contains the names of roles and blocks, but no other content from the message.
+// contains the names of roles and blocks, but no other content of the message.
 type ShapeError struct {
 	Pointer string // JSON Pointer (RFC 6901) into the message; "" for the entire message
 	Detail  string // the actual value and the expected values
 }
 
-// Error returns the place and the detail.
+// Error returns the location and the detail.
 func (e *ShapeError) Error() string {
 	if e.Pointer == "" {
 		return "message: " + e.Detail
@@ -34,10 +34,10 @@ func (e *ShapeError) Error() string {
 	return "message, at " + event.Quote(e.Pointer) + ": " + e.Detail
 }
 
-// CheckMessage returns a [*ShapeError] with the category [ShapeInvalid], unless the bytes are a
-// message: strict JSON (I-JSON, RFC 7493) with the members that its role requires. Unknown members
-// are ignored, and null counts as a missing member. CheckMessage cannot verify that the call named
-// in a tool message exists.
+// CheckMessage checks that the bytes are a message: strict JSON (I-JSON, RFC 7493) with the members
+// that its role requires. Otherwise, it returns a [*ShapeError] with the category [ShapeInvalid].
+// Unknown members are ignored, and null is treated as a missing member. CheckMessage cannot verify
+// that the call named in a tool message exists.
 func CheckMessage(message []byte) error {
 	doc := new(canon.Document)
 	if err := event.Parse(doc, message); err != nil {
@@ -182,7 +182,7 @@ func callsOf(calls canon.Node) *ShapeError {
 			return wrong(c, "expected a call with an id and the name of a tool")
 		case ids[id.String()]:
 			return wrong(id, "expected an id that no other call of the message has")
-		case !event.Absent(arguments) && arguments.Kind() != canon.KindObject: // null: the provider sent no arguments
+		case !event.Absent(arguments) && arguments.Kind() != canon.KindObject: // null means that the provider sent no arguments
 			return wrong(arguments, "expected an object")
 		}
 		ids[id.String()] = true
@@ -198,14 +198,14 @@ type Signal struct {
 	ID    string
 	Actor string // the sender, according to the harness; "" if unknown
 
-	// Payload is the JSON object as received, or nil. Its decision, or else its approved and
-	// accepted members, state whether the signal approves. docs/record.md lists the words.
+	// Payload is the JSON object as received, or nil. The member decision states whether the signal
+	// approves. If it is absent, approved and accepted do. docs/record.md lists the words.
 	Payload []byte
 }
 
-// Decision returns the payload's decision as the receipt will state it: approved, denied, canceled,
-// or timeout. Programs that act on a signal must use this decision. A payload that is not strict
-// JSON (I-JSON, RFC 7493) is not an approval.
+// Decision returns the decision in the payload as the receipt will state it: approved, denied,
+// canceled, or timeout. Programs that act on a signal must use this decision. A payload that is not
+// strict JSON (I-JSON, RFC 7493) is not an approval.
 func (s Signal) Decision() string {
 	doc := new(canon.Document)
 	if event.Parse(doc, s.Payload) != nil {
@@ -214,8 +214,8 @@ func (s Signal) Decision() string {
 	return event.DecisionOf(doc.Root())
 }
 
-// A SignalError indicates that a turn is not waiting for a signal, because nothing requested it or
-// because an earlier signal was accepted. The turn continues unchanged.
+// A SignalError indicates that a turn is not waiting for a signal, because no question requested it
+// or because an earlier signal was accepted. The turn is not changed.
 type SignalError struct {
 	ID      string // of the signal
 	Waiting string // the signal for which the turn is waiting, or ""
@@ -229,7 +229,7 @@ func (e *SignalError) Error() string {
 	return fmt.Sprintf("record: the turn waits for the signal %s, found %s", event.Quote(e.Waiting), event.Quote(e.ID))
 }
 
-// A Bucket states how the sender of the message can proceed after a failed turn.
+// A Bucket states what the sender of the message can do after a failed turn.
 type Bucket string
 
 const (
@@ -244,19 +244,20 @@ const ShapeInvalid = "chat_message_shape_invalid"
 
 // A Failure is the cause of a failed turn.
 type Failure struct {
-	Category string // such as provider_unavailable; "" if unknown
+	Category string // for example, provider_unavailable; "" if unknown
 	Bucket   Bucket
 }
 
 func buckets() []Bucket { return []Bucket{SessionTerminating, RetryableTransient, UserCorrectable} }
 
-// members returns the failure as the members that a task's failure has.
+// members returns the failure with the member names of a task failure.
 func (f Failure) members() event.Members {
 	return event.Members{"code": f.Category, "message": string(f.Bucket)}
 }
 
-// BucketOf returns the bucket of a category. A category without a fixed bucket leaves the session
-// usable: the turn can be retried if the failure is transient, and corrected otherwise.
+// BucketOf returns the bucket for a category. If a category has no fixed bucket, the session
+// remains usable: the turn can be retried if the failure is transient, and must be corrected
+// otherwise.
 func BucketOf(category string, transient bool) Bucket {
 	otherwise := UserCorrectable
 	if transient {

@@ -13,27 +13,27 @@ type cost struct {
 	amount          event.Money
 	priced          bool // a span states an amount
 	free            bool // a call of the model states no amount
-	doubtful        bool // part of the usage may be counted twice
+	doubtful        bool // a part of the usage may be counted twice
 	whole           bool // the usage includes a span for a turn, an agent, or a task
 	input, output   tokens
 	parts           partTokens
 }
 
-// PartTokens are the subsets of the input and output tokens that spans state separately.
+// partTokens contains subsets of the input and output tokens that spans state separately.
 type partTokens [3]tokens
 
-// partNames returns the names that these subsets have in spans and in an entry's metadata.
+// partNames returns the names of these subsets in spans and in the metadata of an entry.
 func partNames() [3]string {
 	return [3]string{"cache_read_input_tokens", "cache_creation_input_tokens", "reasoning_output_tokens"}
 }
 
-// Tokens are a sum of token counts. The sum may omit calls of a model, or count some tokens twice.
+// A tokens is a sum of token counts. The sum may omit model calls, or count some tokens twice.
 type tokens struct {
 	sum                  int64
 	told, part, doubtful bool
 }
 
-// Costs are the costs from a task's spans and from its session's account.
+// costs contains the costs from the spans of a task and from the account of its session.
 type costs struct {
 	event.List[cost]
 	total         event.Money
@@ -46,8 +46,8 @@ type costs struct {
 	doubtful      bool // a span ended twice with different contents
 }
 
-// Wholes counts the spans that may include the costs of other spans: spans for a turn, an agent, or
-// a task.
+// wholes counts spans that may include the costs of other spans: spans for a turn, an agent, or a
+// task.
 type wholes struct {
 	turn, other, within int // number of spans with a cost or tokens
 }
@@ -66,13 +66,13 @@ func (w *wholes) spanOf(kind string) bool {
 	return true
 }
 
-// overlap reports whether one counted span may include another. Turns do not overlap.
+// overlap reports whether a counted span may include another counted span. Turns do not overlap.
 func (w *wholes) overlap() bool {
 	return w.other > 1 || w.other > 0 && w.turn > 0 || w.other+w.turn > 0 && w.within > 0
 }
 
-// An account is the session's cumulative cost as reported by the agent. The task's cost is the last
-// value minus the value before the task.
+// An account is the cumulative cost of the session, as reported by the agent. The cost of the task
+// is the last value minus the value before the task.
 type account struct {
 	told, before *event.Money
 	shrank       bool
@@ -81,10 +81,10 @@ type account struct {
 
 const dollars = "USD"
 
-// spend adds the cost and the tokens from a span. Each model call has an entry, even if it states
-// neither tokens nor costs.
+// spend adds the cost and the tokens from a span. Each model call is included in an entry, even if
+// it states neither tokens nor costs.
 func (s *costs) spend(r *run, e *event.Event, ofModel bool) {
-	if r.again { // a replay does not pay for its source's events
+	if r.again { // a replay does not pay for the events that it repeats
 		return
 	}
 	p := e.Payload
@@ -95,7 +95,7 @@ func (s *costs) spend(r *run, e *event.Event, ofModel bool) {
 	}
 
 	// The cost of a turn, an agent, or a task may include the costs of its calls, unless the span
-	// states that it covers only calls that have no spans.
+	// states that it covers only calls without spans.
 	told := amount != nil || input != nil || output != nil
 	whole := told && !ofModel && !e.Flag(p, "apart") && s.wholes.spanOf(kindOfSpan(e))
 	if told && ofModel {
@@ -124,7 +124,7 @@ func (s *costs) spend(r *run, e *event.Event, ofModel bool) {
 		return
 	}
 
-	// Amounts in different currencies have no sum.
+	// Amounts in different currencies cannot be added.
 	s.pay(e, currency)
 	c.priced, s.priced = true, true
 	c.amount.Plus(amount)
@@ -170,14 +170,14 @@ func (s *costs) pay(e *event.Event, currency string) {
 	s.currency = currency
 }
 
-// count adds tokens to a model's sum and to the task's sum.
+// count adds tokens to the sum for a model and to the sum for the task.
 func (s *costs) count(r *run, e *event.Event, sum, total *tokens, n *int64, ofModel bool) {
-	// A model call without a token count turns both sums into lower bounds.
+	// If a model call has no token count, both sums are lower bounds.
 	if n == nil {
 		sum.part, total.part = sum.part || ofModel, total.part || ofModel
 		return
 	}
-	if total.sum += *n; total.sum > event.MaxTokens { // no subset exceeds the total
+	if total.sum += *n; total.sum > event.MaxTokens { // no subset is larger than the total
 		e.Exceed("MaxTokens", e.Payload, 0)
 	}
 	sum.sum += *n
@@ -199,7 +199,7 @@ func (n tokens) number(t *telling, at string) *int64 {
 	return &n.sum
 }
 
-// report records the session's account, as stated by span.updated events of kind usage.
+// report records the account of the session from span.updated events of the kind usage.
 func (s *costs) report(r *run, e *event.Event) {
 	amount, currency := e.Money(e.Payload, "cost")
 	if amount == nil || r.again {
@@ -222,7 +222,7 @@ func (s *costs) report(r *run, e *event.Event) {
 	a.told = amount
 }
 
-// share returns the task's share of the session's account.
+// share returns the task's share of the account.
 func (a *account) share() *event.Money {
 	if a.told == nil {
 		return nil
@@ -235,13 +235,13 @@ func (a *account) share() *event.Money {
 	return own
 }
 
-// cost returns the task's cost, computed from the spans and the account. Neither source lowers the
-// value from the other.
+// cost returns the cost of the task, based on the spans and the account. The result is the larger
+// of the two, except for rounding differences.
 func (s *costs) cost(r *run, t *telling) receipt.Cost {
 	overlap := s.wholes.overlap()
 	c := receipt.Cost{Currency: cmp.Or(s.currency, dollars), ProviderBreakdown: s.breakdown(r, t, overlap)}
 
-	// If spans may contain one another, the sum may be too large.
+	// If a span may include another, the sum may be too large.
 	total, share := s.total, s.account.share()
 	if (s.doubtful || overlap) && (share == nil || share.Cmp(&total.Int) < 0) {
 		s.atMost(t)
@@ -275,8 +275,8 @@ func (s *costs) breakdown(r *run, t *telling, overlap bool) []receipt.ProviderCo
 	return entries
 }
 
-// reconcile returns the larger of the sum of the spans and the task's share of the account, because
-// spans of models may state no cost. The difference is listed as an entry with an unknown provider.
+// reconcile returns the larger of the sum over spans and the task's share of the account, because
+// model spans may state no cost. The difference is listed as an entry with an unknown provider.
 func (s *costs) reconcile(t *telling, c *receipt.Cost, share *event.Money) event.Money {
 	agree := share.Agrees(&s.total)
 	if s.priced && !agree {
@@ -291,7 +291,7 @@ func (s *costs) reconcile(t *telling, c *receipt.Cost, share *event.Money) event
 
 	switch {
 	case agree && s.priced:
-		return *share // amounts that were added as binary floating-point numbers differ in the last digits
+		return *share // a difference in the last digits results from binary floating-point addition
 	case share.Cmp(&s.total.Int) <= 0:
 		return s.total
 	}
@@ -354,7 +354,8 @@ func (c *cost) entry(t *telling, at string) receipt.ProviderCost {
 	}
 }
 
-// apart returns the separately stated token subsets, for which the schema has no members.
+// apart returns the token subsets that spans state separately, because the schema has no members
+// for them.
 func (c *cost) apart(t *telling, at string) (o receipt.Object) {
 	for i, name := range partNames() {
 		c.parts[i].doubtful = c.doubtful
@@ -370,8 +371,8 @@ func (c *cost) apart(t *telling, at string) (o receipt.Object) {
 	return o
 }
 
-// spent returns the dollars that the task consumed from its budget, or nil if the task paid in
-// another currency or no cost is recorded.
+// spent returns the number of dollars that the task used from its budget. It returns nil if the
+// task paid in another currency, or if no cost is recorded.
 func (s *costs) spent(total float64) *float64 {
 	if s.currency != dollars || !s.priced && s.account.told == nil {
 		return nil
@@ -379,7 +380,7 @@ func (s *costs) spent(total float64) *float64 {
 	return &total
 }
 
-// zero returns the amount spent by a replay that paid nothing, or nil if it paid in another
+// zero returns the amount for a replay that paid nothing, or nil if the replay paid in another
 // currency.
 func (s *costs) zero() *float64 {
 	if s.currency != "" && s.currency != dollars {

@@ -20,17 +20,17 @@
 // # Events
 //
 // A Recorder accepts a task's events in sequence order. A redelivered event is counted once. The
-// recording ends with an [Error], and there is no draft, if an event is missing or out of order, if
-// two events have the same ID but different contents, or if an event after the end would change the
-// receipt. A receipt therefore never silently omits a refused event. Unknown members are ignored,
-// as the protocol requires, and counted. Events of unknown kinds are also counted, and they turn
-// the draft's lists and counts into lower bounds. Events of other tasks are skipped and counted if
-// Options.TaskID is set; otherwise, they cause an error.
+// recording ends with an [Error] and without a draft if an event is missing or out of order, if two
+// events have the same ID but different contents, or if an event after the end would change the
+// receipt. Therefore, a receipt never silently omits a refused event. Unknown members are ignored,
+// as the protocol requires, and counted. Events of unknown kinds are counted as well, and the lists
+// and counts in the draft are then lower bounds. If Options.TaskID is set, events of other tasks
+// are skipped and counted; otherwise, they are an error.
 //
 // The draft contains the digest of the log: the SHA-256 of the canonical forms (RFC 8785) of the
 // task's events, each followed by a line feed. The digest covers events of unknown kinds. It does
-// not cover receipt.* events or events after the end. For a canonical log of one task, the shell
-// command is
+// not cover receipt.* events or events after the end. For a canonical log of one task, this shell
+// command computes the digest:
 //
 //	sha256sum events.jsonl
 //
@@ -49,11 +49,11 @@
 //
 // # Claims
 //
-// A draft states nothing that no event states. Records of the same fact are combined, and
-// conflicting records are all listed. Values that the schema requires but the source does not
-// report are listed in metadata.unreported, as JSON Pointers into the draft. An executed call is
-// listed with the arguments with which it was executed, regardless of later events. Events that a
-// replay repeats are not listed as the replay's own actions. docs/record.md contains all rules.
+// A draft states nothing that no event states. Records of the same fact are combined, and all
+// conflicting records are listed. Values that the schema requires but the source does not report
+// are listed in metadata.unreported, as JSON Pointers into the draft. An executed call is listed
+// with the arguments with which it was executed, regardless of later events. Events that a replay
+// repeats are not listed as the replay's own actions. docs/record.md contains all rules.
 //
 // # Secrets
 //
@@ -80,7 +80,7 @@
 //
 // A suspended turn has no receipt until it has ended; its duration includes the wait for the
 // signal. The first signal with the expected ID decides. If a turn waits for the same signal again,
-// that wait is a new question, whose approval ID ends in #2. The harness, not the payload,
+// this is a new question, and #2 is appended to its approval ID. The harness, not the payload,
 // determines the sender of a signal. A payload without a decision is not an approval, and
 // /approvals/N/decision is unreported. Programs that act on a signal must use [Signal.Decision],
 // because another parser may find a different decision in the same bytes. If a turn failed before
@@ -94,8 +94,8 @@
 //
 // After a crash, [ResumeTurn] continues from the events that Options.Keep received, and produces
 // the same draft, byte for byte. If only some events of a part were kept, the part is processed
-// again, but nothing is requested or added twice. harness/cmd/chat is an example that runs one turn
-// of a session at a time.
+// again, but nothing is requested or added twice. The command harness/cmd/chat is an example that
+// runs one turn of a session at a time.
 //
 // # Stability
 //

@@ -14,15 +14,15 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// hashProfile is the value of metadata.hash_profile in drafts: digests of JSON values are the
-// SHA-256 of their RFC 8785 form.
+// hashProfile is the value of metadata.hash_profile in drafts. It means that digests of JSON values
+// are the SHA-256 of their RFC 8785 form.
 const hashProfile = "rfc8785-sha256"
 
 // logType is the content type of the event log.
 const logType = "application/jsonl"
 
 // textOf returns the total length of the strings in a value. A string that is stored once may be
-// written many times.
+// written several times.
 func textOf(v reflect.Value) (n int) {
 	switch v.Kind() {
 	case reflect.String:
@@ -58,7 +58,7 @@ func clone(d *receipt.Draft) (*receipt.Draft, error) {
 
 // JSON returns the canonical form (RFC 8785) of a draft from a [Recorder], including the schema
 // marker, as receipt.SealDocument and `receipt seal` require. It adds no defaults: a nil list in a
-// manually created draft is encoded as null, which SealDocument and seal reject.
+// draft that was not created by a Recorder is encoded as null, which SealDocument and seal reject.
 func JSON(d *receipt.Draft) ([]byte, error) {
 	// The schema marker is not a member of Draft.
 	var b bytes.Buffer
@@ -89,7 +89,7 @@ func missing(d *receipt.Draft) error {
 	return &MissingError{names}
 }
 
-// A drafting is a draft in progress, together with its run and the notes about unreported values.
+// A drafting is a draft in progress, with its run and the notes about unreported values.
 type drafting struct {
 	*receipt.Draft
 	run  *run
@@ -100,7 +100,7 @@ type drafting struct {
 func draftOf(r *run) *receipt.Draft {
 	o, t := r.options, new(telling)
 
-	// Attach the questions about each call to that call.
+	// The questions about each call are attached to the call.
 	for id, g := range gatesOf(r) {
 		if c := r.calls.ByID[id]; c != nil {
 			c.gate = g
@@ -134,7 +134,7 @@ func draftOf(r *run) *receipt.Draft {
 		d.Lifecycle.CreatedAt = receipt.At(created)
 	}
 
-	// Each list adds the locations of its unreported values to t.
+	// Each of these functions adds the locations of unreported values to t.
 	d.Approvals = r.approvals.entries(r, t)
 	d.Cost, d.ModelRoute = r.costs.cost(r, t), r.models.route(r, t)
 	d.SideEffects = receipt.SideEffects{NetworkEgress: r.effects.networkEgress(r, t), ToolCalls: r.calls.entries(t), A2AHandoffs: r.handoffs.entries(t)}
@@ -161,7 +161,8 @@ func (d *drafting) withhold() {
 		d.Redactions = append(d.Redactions, receipt.Redaction{Field: at, Reason: "hidden reasoning"})
 	}
 
-	// The list of writes contains a label for the path. This entry gives the reason.
+	// The list of writes contains a label instead of the path. The following entry states the
+	// reason.
 	writes, paths := r.effects.fileWrites(r, t)
 	d.SideEffects.FSWrites = writes
 	for _, p := range paths {
@@ -181,7 +182,7 @@ func (d *drafting) withhold() {
 }
 
 // consumed returns the resources that the task used. It omits dollars if the task paid in another
-// currency, and the time if the clock went backward. A replay consumes resources only for its own
+// currency, and the time if the clock went backward. A replay uses resources only for its own
 // actions.
 func (d *drafting) consumed(ms int64) receipt.Amounts {
 	r, t := d.run, d.told
@@ -202,14 +203,14 @@ func (d *drafting) consumed(ms int64) receipt.Amounts {
 	for _, c := range r.calls.Order {
 		if !r.calls.dropped(c) && r.calls.dispatched(c, pending) {
 			calls++
-			if !r.calls.ran(c) && c.outcome == "" { // it was requested, but nothing else is recorded
+			if !r.calls.ran(c) && c.outcome == "" { // the call was requested, but nothing else is recorded
 				t.ceiling(at + "/tool_calls")
 			}
 		}
 	}
 	a.ToolCalls = &calls
 
-	// The replay's source consumed the resources for repeated events.
+	// The source of the replay used the resources for repeated events.
 	if r.replay.is {
 		ms = 0
 		first(&a.USD, r.costs.zero())
@@ -223,7 +224,8 @@ func (d *drafting) consumed(ms int64) receipt.Amounts {
 	return a
 }
 
-// elapsed returns the milliseconds between two times. A Duration is limited to 292 years.
+// elapsed returns the number of milliseconds between two times. A Duration is limited to 292 years,
+// so a longer time is computed from the milliseconds.
 func elapsed(from, to time.Time) int64 {
 	if took := to.Sub(from); took < math.MaxInt64 {
 		return took.Milliseconds()
@@ -231,7 +233,7 @@ func elapsed(from, to time.Time) int64 {
 	return to.UnixMilli() - from.UnixMilli()
 }
 
-// metadata returns the values for which the receipt has no dedicated member.
+// metadata returns the values for which a receipt has no separate member.
 func (d *drafting) metadata() receipt.Object {
 	r := d.run
 	m := receipt.Object{"hash_profile": hashProfile}

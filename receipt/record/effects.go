@@ -6,16 +6,16 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// An origin is a set of sources that recorded a side effect. Sources are combined: an effect counts
-// even if the call's own report omits it.
+// An origin is a set of sources that recorded a side effect. An effect is listed if any source
+// recorded it, even if the call's own report omits it.
 type origin uint8
 
 const (
 	fromSpan     origin = 1 << iota
 	fromArtifact        // a file whose artifact is marked as applied
-	fromRequest         // the intent of the agent
-	fromResult          // the result as shown to the agent, from the transcript
-	fromTool            // the runtime's record of the call
+	fromRequest         // the intention of the agent
+	fromResult          // the result that the agent received, according to the transcript
+	fromTool            // the record of the runtime about the call
 
 	reports = fromResult | fromTool // the call's own reports
 )
@@ -28,14 +28,14 @@ type write struct {
 	call            string
 	by              origin
 	event           int  // index of the last event that recorded it
-	twice           bool // recorded by a span's second end event
+	twice           bool // the second end event of a span recorded it
 }
 
-// An egress is data sent to a host.
+// An egress is a transmission of data to a host.
 type egress struct {
 	destination, purpose string
 	announced            bool // announced, but not recorded as sent
-	unclear              bool // URL parsers disagree about which host is meant
+	unclear              bool // URL parsers disagree about the host
 	bytes                *int64
 	call                 string
 	by                   origin
@@ -43,7 +43,8 @@ type egress struct {
 	twice                bool
 }
 
-// Effects are the recorded side effects. Records of the same effect from one call are combined.
+// effects contains the recorded side effects. Records of the same effect from one call are
+// combined.
 type effects struct {
 	writes    []*write
 	egress    []*egress
@@ -53,14 +54,15 @@ type effects struct {
 	observed  map[string]bool         // calls with a recorded effect, not only an announced one
 	wrote     map[string]bool         // calls with a recorded write
 
-	failed bool // a write failed, and it is unknown which part of the data was written
+	failed bool // a write failed, and it is unknown how much of the data was written
 }
 
 func newEffects(root string) effects {
 	return effects{workspace: event.NewWorkspace(root), written: map[[2]string][]*write{}, reached: map[[2]string][]*egress{}, observed: map[string]bool{}, wrote: map[string]bool{}}
 }
 
-// maxCompared is the maximum number of effects of one call on one object that are compared.
+// maxCompared is the maximum number of effects of one call on one object that are compared with
+// each other.
 const maxCompared = 64
 
 // report reads the file changes and transmissions that a call reports.
@@ -70,7 +72,7 @@ func (s *effects) report(r *run, e *event.Event, c *call, byRuntime bool) {
 		by = fromTool
 	}
 
-	// An empty list states that nothing was done. An absent list makes no statement.
+	// An empty list states that there were no effects. An absent list states nothing.
 	if !event.Absent(e.Payload.Member("fs_writes")) {
 		c.wrote |= by
 	}
@@ -91,8 +93,8 @@ func (s *effects) report(r *run, e *event.Event, c *call, byRuntime bool) {
 	}
 }
 
-// write parses one change to a file. A rename becomes a deletion and a creation, because a receipt
-// entry has only one path.
+// write parses one change to a file. A rename is recorded as a deletion and a creation, because an
+// entry in a receipt has only one path.
 func (s *effects) write(r *run, e *event.Event, n canon.Node, callID string, by origin) {
 	w := write{
 		path: e.Required(n, "path"), operation: e.Text(n, "operation"), call: callID, by: by, event: e.Index, twice: r.spans.ended.twice(e),
@@ -142,7 +144,7 @@ func (s *effects) changed(r *run, e *event.Event, w write) {
 		name = w.path
 	}
 
-	// Without a call, two events cannot be attributed to the same write.
+	// If no call is named, two events cannot be attributed to the same write.
 	key := [2]string{w.call, name}
 	if w.call != "" {
 		for _, have := range bounded(s.written[key]) {
@@ -170,7 +172,7 @@ func (s *effects) sent(r *run, e *event.Event, x egress) {
 	}
 	key := [2]string{x.call, x.destination}
 
-	// Without a call, or with an unclear host, each egress is separate.
+	// If no call is named or the host is unclear, each egress is separate.
 	if x.call != "" && !x.unclear {
 		for _, have := range bounded(s.reached[key]) {
 			if again(have.by, x.by, have.event, x.event) && (have.bytes == nil || x.bytes == nil || *have.bytes == *x.bytes) {
@@ -196,8 +198,8 @@ func fits[T comparable](a, b T) bool {
 	return a == b || a == unknown || b == unknown
 }
 
-// again reports whether a source may repeat an effect that was recorded by another source or by an
-// earlier report from the same call. Each span and each artifact is a separate effect.
+// again reports whether a source may be repeating an effect that another source, or an earlier
+// report of the same call, recorded. Each span and each artifact is a separate effect.
 func again(have, by origin, told, now int) bool {
 	return have&by == 0 || by&reports != 0 && told != now
 }
@@ -232,7 +234,7 @@ func (s *effects) fileWrites(r *run, t *telling) (list []receipt.FileWrite, with
 			t.contradicts(at, spanEndedTwice)
 		}
 
-		// Without a recorded digest, the file's contents are unreported.
+		// If no digest was recorded, the contents of the file are unreported.
 		if (r.sourced.is || w.short[0]) && w.before.IsZero() {
 			t.untold(at + "/before_sha256")
 		}
@@ -260,19 +262,19 @@ func (s *effects) networkEgress(r *run, t *telling) []receipt.NetworkEgress {
 	for _, x := range s.egress {
 		sent[x.call] = true
 		c := r.calls.ByID[x.call]
-		if x.by == fromRequest && r.calls.unsent(c) { // announced but not carried out
+		if x.by == fromRequest && r.calls.unsent(c) { // announced, but never sent
 			continue
 		}
 
 		at := indexed("/side_effects/network_egress", len(list))
 
-		// If no purpose was recorded, use the name of the tool.
+		// If no purpose was recorded, the name of the tool is used.
 		purpose := x.purpose
 		if c != nil {
 			first(&purpose, c.tool)
 		}
 
-		// An announcement alone does not show whether the data was sent.
+		// An announcement alone does not show whether data was sent.
 		if x.announced || x.by == fromRequest && !r.calls.closed(c) && !r.calls.ran(c) {
 			t.untold(at)
 		}
@@ -297,15 +299,15 @@ func (s *effects) networkEgress(r *run, t *telling) []receipt.NetworkEgress {
 	return list
 }
 
-// A handed is work passed to another agent, in its last recorded state.
+// A handed is work that was passed to another agent, in its last recorded state.
 type handed struct {
 	receipt.Handoff
 	ended string // the recorded status, or ""
-	label bool   // the source has no ID for the task, so a label replaces the ID
+	label bool   // the source has no ID for the task, so a label is used instead
 	names bool   // two different agents were recorded
 }
 
-// Handoffs are a task's handoffs, keyed by the IDs of the tasks that were handed over.
+// handoffs contains the handoffs of a task, keyed by the IDs of the tasks that were handed over.
 type handoffs struct{ event.List[handed] }
 
 // handoff records the most recent state of a handoff.

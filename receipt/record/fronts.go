@@ -10,7 +10,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/internal/bridge"
 )
 
-// A Form is the format of the lines in a file.
+// A Form is the format of the lines in a log.
 type Form string
 
 const (
@@ -136,9 +136,9 @@ func (r *reader) finish() (*Log, error) {
 	return &r.log, nil
 }
 
-// Frames records the JSON-RPC frames of a bridge, in all its dialects, or of ACP. A translator
-// converts them to events for a [Recorder]. The events have decimal IDs and sequences that count
-// from 1. Frames is not safe for concurrent use.
+// Frames records the JSON-RPC frames of a bridge, in all its dialects, or of ACP. It converts the
+// frames to events for a [Recorder]. The IDs of the events are decimal numbers, and both IDs and
+// sequences start at 1. Frames is not safe for concurrent use.
 type Frames struct {
 	recorder   *Recorder
 	translator *bridge.Translator
@@ -162,7 +162,7 @@ func newFrames(r *Recorder) *Frames {
 	return &Frames{r, bridge.New(o, taker{r}, r.run.Budget)}
 }
 
-// A taker passes the events from frames on to a recorder.
+// A taker passes the events of a Translator to a recorder.
 type taker struct{ *Recorder }
 
 // Artifact reports whether an event recorded an artifact.
@@ -172,12 +172,12 @@ func (t taker) Artifact(id string) bool {
 }
 
 // Add records a frame and the time at which it was sent. The error is an *[Error], or the error
-// that Options.Keep returned. It is final, like the error of [Recorder.Add].
+// that Options.Keep returned. It is permanent, like the error of [Recorder.Add].
 func (f *Frames) Add(at time.Time, from bridge.Sender, text []byte) error {
 	return f.translator.Add(at, from, text)
 }
 
-// Event records an event that no frame contains, such as the start of the task or the cost of a
+// Event records an event that is not in a frame, such as the start of the task or the cost of a
 // model call. The payload is a JSON object.
 func (f *Frames) Event(at time.Time, kind string, payload []byte) error {
 	return f.translator.Event(at, kind, payload)

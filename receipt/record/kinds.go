@@ -19,18 +19,18 @@ type eventKind struct {
 
 	apply func(*run, *event.Event)
 
-	// tells reports whether the event would change the receipt after the end of the task. If it is
-	// nil, every event would.
+	// tells reports whether an event would change the receipt after the end of the task. If tells
+	// is nil, every event would change the receipt.
 	tells func(*event.Event) bool
 }
 
 // says reports whether an event changes the receipt.
 func (k eventKind) says(e *event.Event) bool { return k.apply != nil && (k.tells == nil || k.tells(e)) }
 
-// eventKinds returns the protocol's kinds, by group, and the kinds in which a harness logs durable
-// approvals. It omits the kinds of receipt events, because issuing a receipt creates them.
-// docs/record.md is generated from the table. The event schema lists the members of payloads; see
-// forms.
+// eventKinds returns the kinds of events in the protocol, by group, and the kinds that a harness
+// uses to log durable approvals. It omits the kinds of receipt events, which are created when a
+// receipt is issued. docs/record.md is generated from the table. The event schema lists the members
+// of payloads; see forms.
 func eventKinds() []eventKind {
 	const (
 		version         = "final_artifacts: the last version; side_effects.fs_writes if it is applied"
@@ -101,7 +101,8 @@ func eventKinds() []eventKind {
 		{Event: "replay.completed"},
 		{"replay.failed", "replay_input: unavailable, with the reason", replayFailed, nil},
 
-		// The log of durable approvals. Questions are not approvals.
+		// These kinds are from the log of durable approvals. Questions in this log are not
+		// approvals.
 		{Event: "hitl.question_asked"},
 		{Event: "hitl.response_received"},
 		{"hitl.approval_requested", pending, approvalRequired, nil},
@@ -115,16 +116,16 @@ func eventKinds() []eventKind {
 		{"hitl.escalation_issued", pending, approvalRequired, nil},
 		{"hitl.escalation_accepted", answer, toolApproved, nil},
 
-		// Package source uses these kinds to describe another agent's log, and the values that the
-		// log does not record.
+		// Package source uses these kinds to describe the log of another agent, and the values that
+		// the log does not record.
 		{"source.read", "metadata.source, metadata.ignored_records, metadata.write_continuity, metadata.unreported, metadata.at_least, metadata.inferred; replay_input.materials: the logs; identifiers, model_route", sourceRead, nil},
 		{"source.unread", "metadata.ignored_records, metadata.unreported, metadata.at_least", sourceUnread, nil},
 		{"source.ended", "lifecycle: the end, of unknown outcome", sourceEnded, nil},
 	}
 }
 
-// kindsByName maps the names of events to their kinds. It is computed once, because programs that
-// read many short logs create a recorder for each log.
+// kindsByName maps the names of events to their kinds. It is computed only once, because programs
+// that read many short logs create a recorder for each log.
 var kindsByName = sync.OnceValue(func() map[string]eventKind { return byName(eventKinds()) })
 
 func byName(table []eventKind) map[string]eventKind {
@@ -139,8 +140,8 @@ func never(*event.Event) bool { return false }
 
 func saysWithheld(e *event.Event) bool { return e.Payload.Member("withheld").Bool() }
 
-// saysStatus reports whether a status is not terminal. A terminal status may accompany the terminal
-// event.
+// saysStatus reports whether a status is not terminal. A terminal status may accompany the event
+// that ends the task.
 func saysStatus(e *event.Event) bool { return !endings().Has(e.Payload.Member("status").String()) }
 
 func saysSnapshot(e *event.Event) bool { return !event.Absent(e.Payload.Member("snapshot_asset_id")) }
@@ -151,8 +152,8 @@ func saysOverride(e *event.Event) bool {
 	return !event.Absent(e.Payload.Member("override_key")) || !event.Absent(e.Root.Member("replay").Member("override_key"))
 }
 
-// Tables returns the tables that a recording follows, by name, each as rows of cells. The command's
-// documentation includes them.
+// Tables returns the tables that a recording follows, by name. Each table is a list of rows, which
+// are lists of cells. The command's documentation includes them.
 func Tables() map[string][][]string {
 	words := func(w event.Word) []string { return []string{w.Word, w.Means} }
 	tables := bridge.Tables()
@@ -172,23 +173,23 @@ func Tables() map[string][][]string {
 	return tables
 }
 
-// A form describes the payload of an event kind: the members that are read, and the values that
-// each of them accepts. A nil Want accepts any value. Other members are ignored but counted.
+// A form describes the payload of a kind of event: the members that are read, and the values that
+// each member accepts. A nil Want accepts any value. Other members are ignored, but counted.
 type form map[string]event.Want
 
 // forms returns the form of each event kind whose payload is read. The forms are derived from the
-// event schema, which lists the kinds, their members, and each member's type.
+// event schema, which lists the kinds, their members, and the type of each member.
 var forms = sync.OnceValue(func() map[string]form {
 	text, _ := schemas.Source("event")
 	doc, err := canon.Parse(text)
 	if err != nil {
-		panic(err) // the schema is a part of this module
+		panic(err) // the schema is part of this module
 	}
 
 	s := eventSchema{doc.Root()}
 	all := map[string]form{}
 	for _, rule := range s.Member("allOf").Elements() {
-		if !rule.Member("$comment").IsZero() { // a condition on kinds that have a form
+		if !rule.Member("$comment").IsZero() { // the rule is a condition on kinds that have a form
 			continue
 		}
 		_, payload := s.resolve(rule.Member("then").Member("properties").Member("payload"))
@@ -230,8 +231,8 @@ func (s eventSchema) resolve(n canon.Node) (name string, def canon.Node) {
 	return name, s.Member("$defs").Member(name)
 }
 
-// want returns the values that a member accepts, or nil for any value. For members of the payload
-// itself, the function that applies the event rejects empty names.
+// want returns the values that a member accepts, or nil for any value. Empty names in the payload
+// itself are not rejected here, but by the function that applies the event.
 func (s eventSchema) want(n canon.Node, nested bool) event.Want {
 	name, n := s.resolve(n)
 	types := typesOf(n)

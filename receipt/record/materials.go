@@ -9,25 +9,26 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// A material is an input of a replay. The material of a tool call is complete when the call is
+// A material is an input of a replay. The material of a tool call is complete once the call is
 // complete.
 type material struct {
 	receipt.Material
 	call *call
-	told answer // the location of the answer, if the material belongs to no call
+	told answer // location of the answer, if the material belongs to no call
 }
 
-// Materials are listed in the order in which the task, or the task that it replays, recorded them.
+// materials contains the materials in the order in which the task, or the task that it replays,
+// recorded them.
 type materials struct {
 	order    []material
-	recorded map[[5]string]int // holds each recorded content, and counts the contents of each ID
+	recorded map[[5]string]int // contains each recorded content, and the number of contents for each ID
 }
 
 func (m *materials) add(x material) { m.order = append(m.order, x) }
 
-// record adds a material. A repeated material is listed once. Different contents with the same ID
-// are numbered, because an ID must identify one material. Substituted content is always listed
-// separately.
+// record adds a material. A repeated material is listed once. If an ID has several contents, a
+// number is appended to it, because an ID must identify one material. A substituted content is
+// always listed separately.
 func (s *materials) record(r *run, e *event.Event, m receipt.Material) {
 	content := [5]string{m.Kind, m.ID, m.URI, m.SHA256.String(), overrideOf(e)}
 	if s.recorded[content] > 0 {
@@ -35,7 +36,7 @@ func (s *materials) record(r *run, e *event.Event, m receipt.Material) {
 	}
 	s.recorded[content]++
 
-	// The ID identifies the material, so different content needs a different ID.
+	// An ID identifies one material, so different content needs a different ID.
 	id := [5]string{m.ID}
 	if s.recorded[id]++; s.recorded[id] > 1 {
 		m.ID += "#" + strconv.Itoa(s.recorded[id])
@@ -45,7 +46,7 @@ func (s *materials) record(r *run, e *event.Event, m receipt.Material) {
 	r.Room(e)
 }
 
-// entry returns a material for the receipt, or false if nothing was returned.
+// entry returns a material for the receipt, or false if no content was returned.
 func (x material) entry(r *run) (receipt.Material, bool) {
 	m := x.Material
 	if c := x.call; c != nil {
@@ -77,7 +78,7 @@ func (s *materials) replayInput(r *run) receipt.ReplayInput {
 			m.Metadata = receipt.Object{"override_key": key}
 		}
 
-		// Without a digest, a replay cannot be shown to use the same content.
+		// Without a digest, nothing shows that a replay uses the same content.
 		models = models || m.Kind == "llm_provider_response"
 		if m.SHA256.IsZero() {
 			in.Determinism = "best_effort"
@@ -115,13 +116,13 @@ func compacted(r *run, e *event.Event) {
 // KindTime is the kind of a [Dependency] on the clock. All other kinds are material kinds.
 const KindTime = "time"
 
-// A Dependency is an answer that the task received and that a replay must repeat. All dependencies
-// except those on the clock are materials of the draft.
+// A Dependency is an answer that the task received and that a replay must return again. All
+// dependencies except those on the clock are materials in the draft.
 type Dependency struct {
 	Key     string // the material's ID, or time: followed by the name of the time
 	Kind    string // the material's kind, or KindTime
 	EventID string // ID of the event with the answer
-	Index   int    // position of that event among the added events, counting from 1
+	Index   int    // position of that event among all added events, counting from 1
 	Pointer string // JSON Pointer (RFC 6901) to the answer in that event; "" if the event does not contain it
 	SHA256  canon.Digest
 	URI     string // location of the answer; "" if unknown
@@ -135,7 +136,7 @@ type answer struct {
 	pointer string // "" if the log does not contain the answer
 }
 
-// answerOf returns the location of a value. A zero value does not occur in the log.
+// answerOf returns the location of a value. A zero value is not in the log.
 func answerOf(e *event.Event, value canon.Node) answer {
 	a := answer{event: e.ID, index: e.Index}
 	if !value.IsZero() {
@@ -152,7 +153,7 @@ type artifact struct {
 	short         bool   // the digest was abbreviated
 }
 
-// Artifacts are the results of the task, by ID.
+// artifacts contains the results of the task by ID.
 type artifacts struct {
 	event.List[artifact]
 	memory int // number of memory writes that are not artifacts
@@ -171,7 +172,7 @@ func (s *artifacts) named(r *run, e *event.Event) *artifact {
 }
 
 // artifactChanged records a new version of an artifact. If an event omits a digest or a URI, the
-// previous value is kept only if the event is a link to that version.
+// previous value is kept only if the event is just a link to the same version.
 func artifactChanged(r *run, e *event.Event) {
 	a := r.artifacts.named(r, e)
 	p := e.Payload
@@ -179,7 +180,7 @@ func artifactChanged(r *run, e *event.Event) {
 	switch {
 	case e.Kind == "artifact.updated":
 		a.uri, a.digest, a.withheld = uri, digest, ""
-	case a.withheld != "": // a redaction applies until there is another version
+	case a.withheld != "": // a redaction remains in effect until there is another version
 		last(&a.digest, digest)
 	default:
 		last(&a.uri, uri)

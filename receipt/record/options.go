@@ -20,9 +20,9 @@ import (
 type Options struct {
 	Issuer receipt.Issuer // Kind defaults to harness
 
-	// ReceiptID is the ID of the receipt. The default is "receipt_", followed by the task's ID
-	// without "task_" and, for a Subject other than the task or the replay_segment, by "_", its
-	// object, "_", and its ID.
+	// ReceiptID is the ID of the receipt. The default consists of "receipt_" and the task ID
+	// without "task_". If Subject is neither the task nor the replay_segment, "_", its object, "_",
+	// and its ID follow.
 	ReceiptID string
 
 	IssuedAt time.Time // default: the end of the task
@@ -31,38 +31,39 @@ type Options struct {
 	// contains it as metadata.title, unless it is empty.
 	Title string
 
-	// TaskID selects a task in a log of several tasks; events of other tasks are skipped and
-	// counted. If it is empty, the log must contain only one task, and a second task is an error.
+	// TaskID selects a task in a log that contains several tasks. Events of other tasks are skipped
+	// and counted. If it is empty, the log must contain only one task, and events of a second task
+	// are an error.
 	TaskID string
 
 	// Subject is the subject of the receipt. The default is the task or, for a replay, its
-	// replay_segment. Otherwise, Object must be outcome, event, artifact, approval, or tool_call,
-	// and the log must contain such an object with this ID. No event records an outcome, so its ID
-	// is not checked.
+	// replay_segment. Any other subject must be an outcome, event, artifact, approval, or
+	// tool_call, and the log must contain such an object with this ID. The ID of an outcome is not
+	// checked, because no event records outcomes.
 	Subject receipt.ResourceRef
 
-	// These override the values in events, or supply missing values.
+	// These values override the values in events, or replace missing values.
 	WorkspaceRef, SessionID, TenantID, PersonaRef, PolicyRef string
 
 	// Tier is the persona's tier, which is used if no event names a tier.
 	Tier string
 
-	// WorkspaceRoot is the directory that is removed from the paths of written files. If it is
-	// empty, all absolute paths count as outside the workspace.
+	// WorkspaceRoot is the directory prefix that is removed from the paths of written files. If it
+	// is empty, all absolute paths are treated as outside the workspace.
 	WorkspaceRoot string
 
-	// Withhold, if it is not nil, returns the commitment (proof_hash) to a value that the draft
-	// withholds, namely a path outside the workspace. The value is JSON in RFC 8785 form. The
-	// caller keeps the value and the salt.
+	// Withhold, if not nil, returns the commitment (proof_hash) to a value that the draft
+	// withholds, which is a path outside the workspace. The value is JSON in RFC 8785 form. The
+	// caller must store the value and the salt.
 	Withhold func(field string, value []byte) canon.Digest
 
-	// LogURI is the location of the recorded events. The draft contains this location in addition
-	// to the events' digest, unless it is empty.
+	// LogURI is the location of the recorded events. Unless it is empty, the draft contains this
+	// location in addition to the digest of the events.
 	LogURI string
 
-	// Keep, if it is not nil, receives each event that the draft's digest covers: its canonical
-	// form and a line feed. Together, these bytes are the log that the draft names. The bytes are
-	// valid only during the call. An error that Keep returns is final.
+	// Keep, if not nil, receives each event that the digest in the draft covers, in canonical form
+	// and followed by a line feed. Together, these bytes are the log that the draft names. The
+	// bytes are valid only during the call. An error that Keep returns is permanent.
 	Keep func(line []byte) error
 }
 
@@ -125,8 +126,8 @@ func checkSubject(s receipt.ResourceRef) error {
 	return nil
 }
 
-// receiptIDOf returns an ID derived from the task's ID and, if the subject is neither the task nor
-// the replay, from the subject, so that receipts of one task have different IDs.
+// receiptIDOf returns an ID that is derived from the task ID and, if the subject is neither the
+// task nor the replay, from the subject, so that several receipts for one task have different IDs.
 func receiptIDOf(r *run) string {
 	id := "receipt_" + strings.TrimPrefix(r.task, "task_")
 	if s := r.options.Subject; s.Object != "" && s.Object != objectTask && s.Object != objectReplay {
@@ -135,9 +136,10 @@ func receiptIDOf(r *run) string {
 	return id
 }
 
-// subjectOf returns the subject of the receipt: the subject from the options if the log records it;
-// otherwise the task or the replay. No event records an outcome, so an outcome's ID is not checked.
-// told reports whether the event that is the subject was recorded.
+// subjectOf returns the subject of the receipt. A subject in the options must be recorded in the
+// log; without it, the subject is the task or the replay. The ID of an outcome is not checked,
+// because no event records outcomes. The argument told states whether the event that is the subject
+// was recorded.
 func subjectOf(r *run, d *receipt.Draft, told bool) (receipt.ResourceRef, error) {
 	own := receipt.ResourceRef{Object: objectTask, ID: r.task}
 	if r.replay.is {
@@ -172,12 +174,12 @@ func subjectOf(r *run, d *receipt.Draft, told bool) (receipt.ResourceRef, error)
 	return asked, nil
 }
 
-// An Error describes a refused event or frame: Index is the number of the call to Add, counting
-// from 1; ID and Kind identify the event; Pointer is a JSON Pointer into the event; Code and Detail
-// state the reason. It contains no payload content.
+// An Error describes a refused event or frame. Index is the number of the call to Add, counting
+// from 1; ID and Kind identify the event; Pointer is a JSON Pointer into the event; and Code and
+// Detail state the reason. It contains no payload content.
 type Error = event.Error
 
-// A Code is the reason why an event or a frame is refused, such as conflict, gap, or limit. Codes
+// A Code is the reason why an event or a frame was refused, such as conflict, gap, or limit. Codes
 // are never renamed.
 type Code = event.Code
 
@@ -189,11 +191,11 @@ const (
 	CodeSession   = event.CodeSession   // a second session
 )
 
-// A LimitError describes an exceeded limit: its Name, the maximum Most, the counted items Of, the
-// remedy Do, and the number Found.
+// A LimitError describes an exceeded limit. Name is the name of the limit, Most its value, Of the
+// counted items, Do the remedy, and Found the number that was found.
 type LimitError = event.LimitError
 
-// A LineError is an error in a line of a log: Line is the line number, counting from 1, and Err is
+// A LineError is an error in a line of a log. Line is the line number, counting from 1, and Err is
 // the error, such as an *[Error].
 type LineError = event.LineError
 
@@ -201,7 +203,7 @@ type LineError = event.LineError
 // that have ended.
 var ErrNotEnded = errors.New("record: the task has not ended: no task.completed, task.failed, or task.canceled was recorded")
 
-// ErrEmpty indicates that a log has no lines.
+// ErrEmpty indicates that a log contains no lines.
 var ErrEmpty = errors.New("record: the input is empty: expected a line for each event")
 
 // An OptionError indicates that a field of Options has an invalid value.
@@ -210,7 +212,7 @@ type OptionError struct {
 	Detail string // the actual value and the expected values
 }
 
-// Error returns the option's name and the detail.
+// Error returns the name of the option and the detail.
 func (e *OptionError) Error() string { return "record: options: " + e.Name + " " + e.Detail }
 
 // A MissingError lists required values that neither the events nor the options contain.

@@ -13,8 +13,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/internal/bridge"
 )
 
-// A Recorder records a task's events in order, and creates the draft of the task's receipt. It is
-// not safe for concurrent use.
+// A Recorder records the events of a task in order, and creates the draft of its receipt. It is not
+// safe for concurrent use.
 type Recorder struct {
 	options Options
 	kinds   map[string]eventKind // shared by all recorders, read-only
@@ -31,7 +31,7 @@ type Counts struct {
 	event.Counts
 	Late           int      // events after the terminal event that do not affect the receipt
 	Retold         int      // events that a replay repeats from its source, included in Events
-	Foreign        int      // answers from sessions other than the question's, which were ignored
+	Foreign        int      // answers that were ignored because they are from a different session than the question
 	Unknown        int      // events of unknown kinds, included in Events
 	UnknownKinds   []string // the first 20 unknown kinds, in order of appearance
 	UnknownMembers int      // unknown members of payloads
@@ -61,11 +61,11 @@ func newRecorder(o Options, kinds map[string]eventKind) *Recorder {
 }
 
 // Add records one event, a JSON object. The error is an *[Error], or the error that Options.Keep
-// returned. It is final: every later call and [Recorder.Draft] return it, so that no receipt omits
-// a refused event.
+// returned. It is permanent: every later call and [Recorder.Draft] return it, so that no receipt
+// omits a refused event.
 func (r *Recorder) Add(event []byte) error { return r.log.Add(event) }
 
-// AddDocument is like Add for a parsed event. The caller may reuse the document afterward.
+// AddDocument is like Add, but for a parsed event. The caller may reuse the document afterward.
 func (r *Recorder) AddDocument(doc *canon.Document) error { return r.log.AddDocument(doc) }
 
 // Counts returns the current event counts.
@@ -98,8 +98,8 @@ func (r *Recorder) apply(e *event.Event) (covered bool, err *event.Error) {
 
 	r.fit(e)
 
-	// A substitution can create events of any kind. Its announcement has its own kind, which is
-	// applied below.
+	// A substitution can create events of any kind. The announcement of a substitution has a kind
+	// of its own, which is applied below.
 	if e.Kind != "replay.event_replayed" {
 		r.run.replay.substituted(r.run, e)
 	}
@@ -122,7 +122,7 @@ func (r *Recorder) apply(e *event.Event) (covered bool, err *event.Error) {
 }
 
 // fit refuses an event with a member of the wrong type, even if the member is not used, so that the
-// validity of a line does not depend on other lines. The functions that apply an event rely on this
+// validity of a line does not depend on other lines. The functions that apply events rely on this
 // check.
 func (r *Recorder) fit(e *event.Event) {
 	members := r.forms[e.Kind]
@@ -133,7 +133,7 @@ func (r *Recorder) fit(e *event.Event) {
 	}
 }
 
-// count counts an event's unknown parts.
+// count counts the unknown parts of an event.
 func (r *Recorder) count(e *event.Event, kind eventKind, known bool) {
 	switch {
 	case !known:
@@ -166,7 +166,7 @@ func (r *Recorder) Draft() (*receipt.Draft, error) {
 		return nil, ErrNotEnded
 	}
 
-	// Repeated events require an event that starts the replay.
+	// Repeated events are valid only if an event starts a replay.
 	if told := r.run.replay.told; told != nil && !r.run.replay.is {
 		return nil, told
 	}
@@ -176,11 +176,11 @@ func (r *Recorder) Draft() (*receipt.Draft, error) {
 		return nil, err
 	}
 
-	if n := textOf(reflect.ValueOf(d)); n > receipt.MaxBytes { // check this before the draft is marshaled
+	if n := textOf(reflect.ValueOf(d)); n > receipt.MaxBytes { // this must be checked before the draft is marshaled
 		return nil, event.OverLimit(r.log.Index(), "receipt.MaxBytes", int64(n))
 	}
 
-	// Without its source's log, a replay cannot be exact, byte for byte.
+	// Without the log of its source, a replay cannot be exact, byte for byte.
 	log, told := r.logMaterial()
 	d.ReplayInput.Materials = slices.Concat([]receipt.Material{log}, r.run.sourced.logs, d.ReplayInput.Materials)
 	if !told && d.ReplayInput.Determinism == "byte_deterministic" {
@@ -195,15 +195,15 @@ func (r *Recorder) Draft() (*receipt.Draft, error) {
 		return nil, &OptionError{"IssuedAt", fmt.Sprintf("is %s, before the end of the task, %s", d.IssuedAt, d.Lifecycle.CompletedAt)}
 	}
 
-	if _, err := receipt.Seal(d, chain.Head{}); err != nil { // the returned draft can be sealed
+	if _, err := receipt.Seal(d, chain.Head{}); err != nil { // this ensures that the returned draft can be sealed
 		return nil, err
 	}
 	return clone(d)
 }
 
 // logMaterial returns the material with the digest of the log, which covers the canonical form of
-// each event, followed by a line feed. For a replay, the log is that of the source. The result is
-// false if that log has no digest.
+// each event, followed by a line feed. For a replay, the log is that of the source. The result told
+// is false if that log has no digest.
 func (r *Recorder) logMaterial() (m receipt.Material, told bool) {
 	if r.run.replay.is {
 		return r.run.replay.sourceLog()
@@ -215,7 +215,7 @@ func (r *Recorder) logMaterial() (m receipt.Material, told bool) {
 }
 
 // Dependencies returns the answers that the task has received so far, in the order of their events.
-// The times of a replay are its own, not those of its source.
+// The times of a replay are those of the replay, not those of its source.
 func (r *Recorder) Dependencies() []Dependency {
 	list := slices.Clone(r.run.life.clock)
 	for _, x := range r.run.materials.order {
@@ -224,7 +224,7 @@ func (r *Recorder) Dependencies() []Dependency {
 			continue
 		}
 
-		// A call's answer is its output.
+		// The answer of a call is its output.
 		told, call := x.told, ""
 		if x.call != nil {
 			told, call = x.call.output.told, x.call.id
@@ -239,13 +239,13 @@ func (r *Recorder) Dependencies() []Dependency {
 // TaskID returns the ID of the recorded task, or "" if no event has named it.
 func (r *Recorder) TaskID() string { return r.log.TaskID() }
 
-// Digest returns the SHA-256 of the task's events, which is the event_log of the draft.
+// Digest returns the SHA-256 of the events of the task, which is the event_log in the draft.
 func (r *Recorder) Digest() canon.Digest { return r.log.Digest() }
 
 // IsReplay reports whether the task replays another task.
 func (r *Recorder) IsReplay() bool { return r.run.replay.is }
 
-// A run is a task's state according to the events so far.
+// A run is the state of a task after the events so far.
 type run struct {
 	options Options
 	task    string
@@ -264,7 +264,7 @@ type run struct {
 	sourced   sourced
 	unread    unread
 	replay    replay
-	source    *run // the source of a replay, as described by the repeated events
+	source    *run // the source of a replay, according to the repeated events
 
 	*event.Budget
 }
@@ -298,8 +298,8 @@ func (r *run) tellAgain(e *event.Event, kind eventKind) {
 	}
 }
 
-// times returns the task's times: times set by overrides take precedence over the source's, and the
-// source's over the task's own.
+// times returns the times of the task. A time that an override sets takes precedence over the time
+// of the source, which takes precedence over the task's own time.
 func (r *run) times() (created, started, ended time.Time) {
 	created, started, ended = r.created, r.started, r.ended
 	if s := r.source; s != nil {
@@ -313,17 +313,17 @@ func (r *run) times() (created, started, ended time.Time) {
 	return created, started, ended
 }
 
-// unrecorded reports whether an answer that the task received, or may have received, is not a
+// unrecorded reports whether the task received, or may have received, an answer that is not a
 // material.
 func (r *run) unrecorded() bool {
 	return r.spans.open.of(spanModel) || r.models.twice || r.calls.unrecorded()
 }
 
-// Names are the draft's identifiers according to the events.
+// names contains the identifiers in the draft, according to the events.
 type names struct {
 	receipt.Identifiers
 	policy  string
-	trigger receipt.Object  // the connector that submitted the task
+	trigger receipt.Object  // connector that submitted the task
 	twice   map[string]bool // locations in the draft for which two different names were recorded
 }
 
@@ -362,7 +362,7 @@ func triggered(r *run, e *event.Event) {
 	}
 }
 
-// first sets a value that has not been set.
+// first sets a value that has not been set yet.
 func first[T comparable](have *T, value T) {
 	var zero T
 	if *have == zero {
@@ -370,7 +370,8 @@ func first[T comparable](have *T, value T) {
 	}
 }
 
-// named sets a name that has not been set, and reports whether the name differs from the first.
+// named sets a name that has not been set yet, and reports whether the name differs from the one
+// that was set first.
 func named(have *string, name string) bool {
 	first(have, name)
 	return name != "" && name != *have

@@ -24,10 +24,10 @@ type replay struct {
 	ids    map[string]string // override keys by the IDs of their deltas
 	unused []string          // keys of overrides that replaced nothing
 
-	checkpoint, checkpointEvent string               // where the replay starts; "" for the task's beginning
+	checkpoint, checkpointEvent string               // position at which the replay starts; "" for the beginning of the task
 	pinned                      map[string]time.Time // times that overrides set
 	early                       string               // ID of the first event marked as replayed before the start
-	told                        *event.Error         // error for the first repeated event, unless the task is a replay
+	told                        *event.Error         // error for the first repeated event; used unless the task is a replay
 }
 
 // A delta is one substitution, combined from all events that name its key.
@@ -50,7 +50,7 @@ func replayStarted(r *run, e *event.Event) {
 		e.Fail(event.CodeReplay, e.Root, "expected one replay in a task, found another")
 	}
 
-	// Events that are marked as replayed count as the task's own until a replay starts.
+	// Events with the replayed mark are treated as events of the task itself until a replay starts.
 	if s.early != "" {
 		e.Fail(event.CodeReplay, e.Root, "expected it before the first event that is marked as replayed: the event %s may be the source's, and was taken for the task's own", event.Quote(s.early))
 	}
@@ -82,7 +82,7 @@ func (s *replay) leftOut(r *run, e *event.Event) {
 	}
 }
 
-// marked remembers the first event that differs from an event of the task only by its mark. Events
+// marked records the first event that differs from an event of the task only by its mark. Events
 // about the state of the task always belong to the task itself.
 func (s *replay) marked(e *event.Event) {
 	if s.early == "" && !s.is && !strings.HasPrefix(e.Kind, "task.") && !strings.HasPrefix(e.Kind, "replay.") && e.Flag(e.Root, "replayed") {
@@ -90,7 +90,7 @@ func (s *replay) marked(e *event.Event) {
 	}
 }
 
-// foundBefore remembers the first event that can occur only in a replay.
+// foundBefore records the first event that can occur only in a replay.
 func (s *replay) foundBefore(e *event.Event) {
 	if s.told == nil && !s.is {
 		s.told = &event.Error{Index: e.Index, ID: e.ID, Kind: e.Kind, Pointer: "/event", Code: event.CodeReplay, Detail: "expected an earlier replay.started, because this event was replayed from another task"}
@@ -153,7 +153,8 @@ func (s *replay) identify(e *event.Event, d *delta) {
 	s.ids[id] = d.OverrideKey
 }
 
-// overrideOf returns the key of the substitution that created an event, or "" for other events.
+// overrideOf returns the override key of the substitution that created an event, or "" for other
+// events.
 func overrideOf(e *event.Event) string { return e.Text(e.Root.Member("replay"), "override_key") }
 
 // same reports whether two deltas can describe the same substitution.
@@ -162,8 +163,8 @@ func same(a, b receipt.Delta) bool {
 		fits(a.BeforeSHA256, b.BeforeSHA256) && fits(a.AfterSHA256, b.AfterSHA256)
 }
 
-// join adds the missing parts of a delta. The announcement names the replaced event; events that
-// the substitution created are its consequences.
+// join adds the missing parts of a delta. The announcement names the event that was replaced; the
+// events that the substitution created are consequences of it.
 func (d *delta) join(told receipt.Delta, announced bool) {
 	if announced && !d.announced {
 		last(&d.EventID, told.EventID)
@@ -179,7 +180,7 @@ func (d *delta) join(told receipt.Delta, announced bool) {
 	first(&d.AfterSHA256, told.AfterSHA256)
 }
 
-// pin records the time that an override sets for a lifecycle time.
+// pin records the time that an override sets for a time in the lifecycle.
 func (s *replay) pin(e *event.Event, key string) {
 	if !strings.HasPrefix(event.DeltaPath(key), "/lifecycle/") || event.Absent(e.Payload.Member("value")) {
 		return
@@ -190,8 +191,8 @@ func (s *replay) pin(e *event.Event, key string) {
 	s.pinned[strings.TrimPrefix(key, "time:")] = e.Time(e.Payload, "value")
 }
 
-// entry returns a delta for the receipt. A digest is recorded, is null if no content existed, or is
-// omitted if it was not recorded or if the value is a secret, which could be guessed from its
+// entry returns a delta for the receipt. A digest in the delta is null if no content existed. It is
+// omitted if it was not recorded, or if the value is a secret, which could be guessed from its
 // digest.
 func (d *delta) entry() receipt.Delta {
 	out := d.Delta
@@ -199,7 +200,8 @@ func (d *delta) entry() receipt.Delta {
 	first(&out.Operation, "replace")
 	first(&out.Path, event.DeltaPath(d.OverrideKey))
 
-	// An added value did not exist before, and a removed value does not exist afterward.
+	// An added value did not exist before the substitution, and a removed value does not exist
+	// after it.
 	nothing := receipt.OptionalDigest{Null: true}
 	switch {
 	case d.secret:
@@ -218,8 +220,8 @@ func (s *replay) keyOf(id string) (key string, swapped bool) {
 		return id, true
 	}
 
-	// The key of an override that replaces an event is not the material's ID, but its delta has the
-	// material's path.
+	// If an override replaces an event, its key is not the ID of the material, but its delta has
+	// the path of the material.
 	path := event.DeltaPath(id)
 	for _, d := range s.deltas.Order {
 		if d.Path == path {
@@ -250,8 +252,8 @@ func (s *replay) deltaList() []receipt.Delta {
 	return list
 }
 
-// sourceLog returns the source's log, as the source's receipt names it. It returns false if the
-// replay does not record the digest of that log.
+// sourceLog returns the log of the source, as stated in the receipt of the source. It returns false
+// if the replay does not record the digest of that log.
 func (s *replay) sourceLog() (receipt.Material, bool) {
 	m := s.log
 	m.Kind, m.ID, m.ContentType, m.Metadata = "event_log", "event_log:"+s.source, logType, receipt.Object{}

@@ -10,20 +10,20 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// Sourced is the description of a log that another agent wrote, with the draft locations that the
-// log does not report. The zero value represents a log of the protocol's events.
+// A sourced describes a log that another agent wrote, with the locations in the draft that the log
+// does not report. The zero sourced represents a log of the protocol's events.
 type sourced struct {
 	is, timed, estimated bool
-	partial              bool   // part of the log is missing or unreadable
-	wall                 *int64 // milliseconds, as counted by the source
+	partial              bool   // a part of the log is missing or unreadable
+	wall                 *int64 // in milliseconds, as counted by the source
 	logs                 []receipt.Material
 	unreported, atLeast  []string
 	inferred             []string
 	metadata             receipt.Object
-	ended                bool // the task has ended, but the log does not record how
+	ended                bool // the task has ended, but the log does not record the outcome
 }
 
-// Placeholders for unreported values. noTier is the weakest tier.
+// Placeholders for unreported values; noTier is the weakest tier.
 const (
 	noName = "unknown"
 	noTier = "shadow"
@@ -37,7 +37,7 @@ func sourceRead(r *run, e *event.Event) {
 	s.wall = e.OptionalCount(p, "wall_time_ms")
 	s.unreported, s.atLeast = places(r, e, "unreported"), places(r, e, "at_least")
 	s.inferred = places(r, e, "inferred")
-	r.models.spoke = true // another agent's log does not contain all of the model's answers
+	r.models.spoke = true // the log of another agent does not contain all answers of the model
 
 	r.ids.identify("/identifiers/workspace_ref", &r.ids.WorkspaceRef, e.Text(p, "workspace_ref"))
 	workspaceOf(r, e)
@@ -55,7 +55,8 @@ func sourceRead(r *run, e *event.Event) {
 	}
 }
 
-// workspaceOf sets the agent's directories. For a worktree, these include its repository.
+// workspaceOf sets the directories of the agent. If the workspace is a worktree, they include its
+// repository.
 func workspaceOf(r *run, e *event.Event) {
 	root := e.Text(e.Payload, "workspace_root")
 	if r.options.WorkspaceRoot == "" && len(root) > 1 {
@@ -81,7 +82,8 @@ func (s *sourced) readLogs(r *run, e *event.Event) {
 		}
 		m := receipt.Material{Kind: "event_log", ID: "source_log:" + e.Text(l, "name"), SHA256: e.Digest(l, "sha256"), Metadata: receipt.Object{"cut": e.Flag(l, "cut")}}
 
-		// Only a truncated log has the mark, and counts that the source does not state are omitted.
+		// Only a truncated log has the mark cut, and counts that the source does not state are
+		// omitted.
 		if m.Metadata["cut"] == false {
 			delete(m.Metadata, "cut")
 		}
@@ -94,7 +96,7 @@ func (s *sourced) readLogs(r *run, e *event.Event) {
 	}
 }
 
-// about returns the source's description of itself.
+// about returns the description that the source gives of itself.
 func (s *sourced) about(r *run, e *event.Event) receipt.Object {
 	about := e.Payload.Member("about")
 	o := receipt.Object{"kind": e.Required(e.Payload, "kind")}
@@ -123,7 +125,7 @@ func (s *sourced) about(r *run, e *event.Event) receipt.Object {
 		}
 	}
 
-	// The sums cover all logs. The material of each log has its own counts.
+	// The sums cover all logs. The material of each log has the counts for this log.
 	for _, name := range []string{"unreadable_lines", "repaired_lines", "overlong_lines"} {
 		sum := int64(0)
 		for _, l := range s.logs {
@@ -137,15 +139,15 @@ func (s *sourced) about(r *run, e *event.Event) receipt.Object {
 	return o
 }
 
-// continuity returns how successive writes to each path relate. Function placed converts its paths
-// to the form that the list of writes uses.
+// continuity returns whether successive writes to each path follow from each other. Its paths are
+// not yet in the form of the list of writes; placed converts them.
 func continuity(r *run, e *event.Event, n canon.Node) receipt.Object {
 	o := receipt.Object{}
 	for _, name := range []string{"pairs", "held", "broken", "unchecked"} {
 		o[name] = e.Count(n, name)
 	}
 
-	// Paths whose files changed between two calls without a recorded write.
+	// These are the paths of files that changed between two calls without a recorded write.
 	list := []any{}
 	for _, p := range e.Elements(n, "changed_outside") {
 		if r.Part(e); e.Err != nil {
@@ -159,7 +161,7 @@ func continuity(r *run, e *event.Event, n canon.Node) receipt.Object {
 	return o
 }
 
-// placed returns a continuity whose paths have the form that the list of writes uses.
+// placed returns a continuity with its paths in the form that the list of writes uses.
 func placed(c receipt.Object, w *event.Workspace) receipt.Object {
 	c = maps.Clone(c)
 	list, ok := c["changed_outside"].([]any)
@@ -176,7 +178,7 @@ func placed(c receipt.Object, w *event.Workspace) receipt.Object {
 	return c
 }
 
-// words reads a list of strings. Each string is stored and counted toward the limits.
+// words reads a list of strings. Each string is stored, and counted toward the limits.
 func words(r *run, e *event.Event, of canon.Node, name string) (list []any) {
 	for _, n := range of.Member(name).Elements() {
 		if r.Part(e); e.Err != nil {
@@ -202,7 +204,7 @@ func places(r *run, e *event.Event, name string) (list []string) {
 
 // countsIn reads an object of counts.
 func countsIn(r *run, e *event.Event, n canon.Node) receipt.Object {
-	// The names come from the log, so their number is limited.
+	// The number of names is limited, because they come from the log.
 	o := receipt.Object{}
 	for name := range n.Members() {
 		if r.Part(e); e.Err != nil || len(o) >= event.MaxPaths {
@@ -245,7 +247,7 @@ func (s *sourced) complete(d *receipt.Draft, o Options, w *event.Workspace, t *t
 		t.infer(at)
 	}
 
-	// Tokens that were not recorded may have been used, so they are unreported.
+	// If tokens were not recorded, some may have been used, so they are unreported.
 	for at, n := range map[string]*int64{"input_tokens": d.AutonomyBudget.Consumed.InputTokens, "output_tokens": d.AutonomyBudget.Consumed.OutputTokens} {
 		if n == nil {
 			t.untold("/autonomy_budget/consumed/" + at)

@@ -15,11 +15,11 @@ const (
 	spanModel = "llm"
 	spanHTTP  = "http"
 	spanFiles = "fs"
-	spanUsage = "usage" // the session's account; see costs
+	spanUsage = "usage" // the account of the session; see costs
 )
 
-// kindOfSpan returns a span's kind in lowercase. A span of any other kind that names a model is
-// treated as a model call, because sources use different words for model calls.
+// kindOfSpan returns the kind of a span in lowercase. If a span of any other kind names a model, it
+// is treated as a model call, because sources use different words for model calls.
 func kindOfSpan(e *event.Event) string {
 	kind := strings.ToLower(e.Text(e.Payload, "kind"))
 	switch kind {
@@ -32,8 +32,8 @@ func kindOfSpan(e *event.Event) string {
 	return kind
 }
 
-// knownSpan reports whether spans of a kind are read, or can be ignored because they are part of
-// the work and record no action.
+// knownSpan reports whether spans of a kind are read, or can be ignored because they belong to the
+// work but record no action.
 func knownSpan(kind string) bool {
 	switch kind {
 	case spanModel, spanHTTP, spanFiles, spanUsage, "", "agent", "tool", "task", "turn", "internal", "workflow", "step":
@@ -42,10 +42,10 @@ func knownSpan(kind string) bool {
 	return false
 }
 
-// spanCost is the approximate memory, in bytes, that a span's end uses.
+// spanCost is the approximate memory in bytes for the end of a span.
 const spanCost = 160
 
-// Spans are the spans that have started or ended.
+// spans contains the spans that have started or ended.
 type spans struct {
 	open  openSpans
 	ended endedSpans
@@ -55,7 +55,8 @@ func newSpans() spans {
 	return spans{openSpans{ids: map[[2]string]int{}, kinds: map[string]int{}}, endedSpans{byID: map[canon.Digest]*endedSpan{}}}
 }
 
-// Open spans have started, but no end is recorded for them. Spans without IDs are counted together.
+// openSpans contains the spans that have started and whose end is not recorded. Spans without IDs
+// are counted together.
 type openSpans struct {
 	ids   map[[2]string]int // keyed by kind and ID
 	kinds map[string]int
@@ -82,13 +83,13 @@ func (s *openSpans) end(r *run, e *event.Event, kind string) {
 	}
 }
 
-// An ended span contains the contents of its end event, and its cost.
+// An endedSpan contains the contents of the end event of a span, and the cost of the span.
 type endedSpan struct {
 	words canon.Digest // digest of the kind and the payload
 	paid  *cost
 }
 
-// Ended spans are keyed by the digests of their IDs.
+// endedSpans contains the ended spans, keyed by the digests of their IDs.
 type endedSpans struct {
 	byID   map[canon.Digest]*endedSpan
 	latest *endedSpan // the span that the latest event ended
@@ -96,15 +97,15 @@ type endedSpans struct {
 	again  bool       // the span had already ended with different contents
 }
 
-// end records a span's end, and reports whether an identical end was recorded before. A different
-// end of the same span is a second end. A span without an ID is always new.
+// end records the end of a span, and reports whether an identical end was already recorded. A
+// different end of the same span is a second end. A span without an ID is always new.
 func (s *endedSpans) end(r *run, e *event.Event) (told bool) {
 	id := spanID(e)
 	if id == "" || !saysSpan(e) {
 		return false
 	}
 
-	// Identical end events count as a single end, unless they come from different substitutions.
+	// Identical end events are one end, unless they are from different substitutions.
 	key, words := canon.Sum([]byte(id)), canon.Sum(e.Payload.AppendCanonical([]byte(e.Kind+"\x00"+overrideOf(e))))
 	before, again := s.byID[key]
 	if !again {
@@ -159,8 +160,8 @@ func spanUpdated(r *run, e *event.Event) {
 
 func spanCompleted(r *run, e *event.Event) { spanEnded(r, e, true) }
 
-// spanFailed applies a failed span. It may have incurred costs and sent data, but its writes are
-// unknown, and it returned nothing for a replay to use.
+// spanFailed applies a failed span. A failed span may have incurred costs and sent data, but its
+// writes are unknown, and it returned nothing that a replay could use.
 func spanFailed(r *run, e *event.Event) { spanEnded(r, e, false) }
 
 func spanEnded(r *run, e *event.Event, completed bool) {
@@ -179,7 +180,7 @@ func spanEnded(r *run, e *event.Event, completed bool) {
 		return
 	}
 
-	// Only some kinds record an action, but a span of any kind may state a cost.
+	// Only some kinds of spans record an action, but a span of any kind may state a cost.
 	switch kind {
 	case spanModel:
 		r.models.call(r, e, completed)
@@ -220,20 +221,20 @@ func saysUsage(e *event.Event) bool {
 	return kindOfSpan(e) == spanUsage && !event.Absent(e.Payload.Member("cost"))
 }
 
-// Models are the task's model calls.
+// models contains the model calls of the task.
 type models struct {
-	calls    map[string]int // keyed by the agent's label
+	calls    map[string]int // keyed by the label of the agent
 	told     int            // number of all calls
 	twice    bool           // a call ended twice, with different contents
 	withheld string         // why reasoning was withheld, or ""
 	spoke    bool           // an event shows that a model answered
 
-	chosen       *receipt.Model // the first model that was called, or the configured model
+	chosen       *receipt.Model // the first model that was called, or else the configured model
 	alternatives []receipt.Model
 	reason       string
 }
 
-// call records a model call's route, tokens, cost, and result.
+// call records the route, the tokens, the cost, and the result of a model call.
 func (s *models) call(r *run, e *event.Event, completed bool) {
 	p := e.Payload
 	s.told++
@@ -246,7 +247,7 @@ func (s *models) call(r *run, e *event.Event, completed bool) {
 		return
 	}
 
-	// A replay finds a model's answer by the agent and the number of the call.
+	// A replay finds the answer of a model by the agent and the number of the call.
 	r.materials.add(material{told: answerOf(e, p.Member("response")), Material: receipt.Material{
 		Kind: "llm_provider_response", ID: fmt.Sprintf("llm:%s:%d", agent, s.calls[agent]),
 		URI: e.Text(p, "response_uri"), SHA256: e.Content(p, "response"),
@@ -290,8 +291,8 @@ func modelIn(e *event.Event, n canon.Node) receipt.Model {
 	return receipt.Model{Provider: e.Required(n, "provider"), Model: e.Required(n, "model"), Version: e.Text(n, "version"), Reason: e.Words(n, "reason")}
 }
 
-// route returns the chosen model, and the reason for the choice. A replay has no model unless its
-// events name a model.
+// route returns the chosen model, and the reason for the choice. A replay has no model, unless its
+// events name one.
 func (s *models) route(r *run, t *telling) receipt.ModelRoute {
 	const at = "/model_route/chosen_model"
 	route := receipt.ModelRoute{AlternativesConsidered: append([]receipt.Model{}, s.alternatives...)}

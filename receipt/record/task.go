@@ -11,14 +11,14 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// A transition lists the states that may follow a given task state.
+// A transition lists the states that may follow a state of a task.
 type transition struct {
 	From string // "" before the first event
 	To   []string
 }
 
-// transitions returns a task's states according to the protocol. COMPLETED, FAILED, and CANCELED
-// are terminal.
+// transitions returns the states of a task according to the protocol. COMPLETED, FAILED, and
+// CANCELED are terminal.
 func transitions() []transition {
 	return []transition{
 		{"", []string{"SUBMITTED", "WORKING", "CANCELED", "FAILED"}},
@@ -29,7 +29,7 @@ func transitions() []transition {
 	}
 }
 
-// endings maps a task's terminal states to receipt states.
+// endings maps the terminal states of a task to states in a receipt.
 func endings() event.Words {
 	return event.NewWords("COMPLETED", receipt.StateSucceeded, "FAILED", receipt.StateFailed, "CANCELED", receipt.StateCanceled)
 }
@@ -38,7 +38,7 @@ func endings() event.Words {
 type life struct {
 	again bool // the task is the source of a replay; see newSource
 
-	state                   string // the task's state, as spelled in the protocol
+	state                   string // state of the task, as spelled in the protocol
 	created, started, ended time.Time
 	final                   string // state for the receipt; "" until the task has ended
 	failure                 failure
@@ -46,18 +46,18 @@ type life struct {
 
 	startTier, tier string
 	limit           *receipt.Amounts
-	clock           []Dependency // the times above, with their events
+	clock           []Dependency // the times above with their events
 }
 
-// read records an event that contains one of the task's times.
+// read records an event that contains a time of the task.
 func (l *life) read(e *event.Event, label string) {
 	at := e.Root.Member("created_at")
 	told := answerOf(e, at)
 	l.clock = append(l.clock, Dependency{Key: "time:" + label, Kind: KindTime, EventID: told.event, Index: told.index, Pointer: told.pointer, SHA256: event.HashOf(at)})
 }
 
-// become changes the task's state. Setting the same state again is not a change, because a
-// task.status_changed may accompany the event that states it.
+// become changes the task's state. Setting the same state again is not a change, because
+// task.status_changed may accompany the event that states the change.
 func (l *life) become(e *event.Event, state string) {
 	if state == l.state || l.again { // repeated events may begin in any state
 		return
@@ -88,8 +88,8 @@ func (l *life) setTier(e *event.Event) {
 		e.Fail(event.CodePayload, e.Payload.Member("autonomy_tier"), "expected one of %s", strings.Join(tiers(), ", "))
 	}
 
-	// The submission states the tier at the start. If the submission states no tier, the first
-	// stated tier is used.
+	// The submission states the tier at the start. If the submission states no tier, the first tier
+	// that an event states is used.
 	if l.startTier == "" || e.Kind == "task.submitted" {
 		l.startTier = tier
 	}
@@ -144,8 +144,9 @@ func started(r *run, e *event.Event) {
 func waitsForInput(r *run, e *event.Event) { r.become(e, "INPUT_REQUIRED"); r.setTier(e) }
 func waitsForAuth(r *run, e *event.Event)  { r.become(e, "AUTH_REQUIRED"); r.setTier(e) }
 
-// statusChanged applies a transition that has no event kind of its own, such as from INPUT_REQUIRED
-// to WORKING. The terminal states have their own kinds, which end the task.
+// statusChanged applies a transition that has no kind of event of its own, such as from
+// INPUT_REQUIRED to WORKING. The terminal states have their own kinds of events, which end the
+// task.
 func statusChanged(r *run, e *event.Event) {
 	state := e.Required(e.Payload, "status")
 	r.setTier(e)
@@ -191,8 +192,8 @@ func cancelRequested(r *run, e *event.Event) {
 	first(&r.cancelWhy, e.Words(e.Payload, "reason"))
 }
 
-// hidden returns the names of the members in which providers and harnesses store a model's
-// reasoning. A draft never contains these members.
+// hidden returns the names of the members in which providers and harnesses store the reasoning of a
+// model. A draft never contains these members.
 func hidden() []string {
 	return []string{
 		"thinking", "redacted_thinking", "thoughts", "reasoning", "reasoning_content", "reasoning_details",
@@ -205,13 +206,13 @@ func isThought(n canon.Node) bool {
 	return slices.Contains(hidden(), n.Member("type").String()) || n.Member("sessionUpdate").String() == "agent_thought_chunk"
 }
 
-// A failure is the task's failure, without a model's reasoning.
+// A failure is the failure of the task, without the reasoning of a model.
 type failure struct {
 	object   receipt.Object
-	withheld []string // JSON Pointers to reasoning in the recorded failure
+	withheld []string // JSON Pointers to the reasoning in the recorded failure
 }
 
-// take records the failure, an open object, and omits any reasoning in it.
+// take records the failure, which is an open object, and omits any reasoning in it.
 func (f *failure) take(b *event.Budget, e *event.Event) {
 	n := e.Payload.Member("failure")
 	if event.Absent(n) {
@@ -226,8 +227,9 @@ func (f *failure) take(b *event.Budget, e *event.Event) {
 	f.object = receipt.Object(value)
 }
 
-// without converts a value for an open object in the draft, and removes hidden reasoning. at is the
-// value's location in the draft. Removed array elements become null, so that indexes do not change.
+// without converts a value for an open object in the draft, and removes hidden reasoning. The
+// location of the value in the draft is at. Removed array elements become null, so that indexes do
+// not change.
 func (f *failure) without(b *event.Budget, e *event.Event, at string, depth int, n canon.Node) any {
 	if depth > event.MaxFailureDepth {
 		e.Exceed(event.LimitDepth, n, depth)
@@ -238,7 +240,7 @@ func (f *failure) without(b *event.Budget, e *event.Event, at string, depth int,
 		return nil
 	}
 
-	// Remove a member; replace an element with null.
+	// A member is removed, but an element is replaced with null.
 	switch n.Kind() {
 	case canon.KindObject:
 		o := map[string]any{}

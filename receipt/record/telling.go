@@ -9,24 +9,24 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// A telling collects the locations in a draft that are unreported, partial, or contradictory.
-// Locations are JSON Pointers (RFC 6901) into the draft.
+// A telling collects the locations in a draft whose values are unreported, partial, or
+// contradictory. Locations are JSON Pointers (RFC 6901) into the draft.
 type telling struct {
 	unreported     []string // values that are unreported or incomplete
 	atLeast        []string // the subset of unreported whose values are partial sums or lists
 	atMost         []string // sums that may include more than the task
 	estimated      []string // amounts that the source estimates
-	inferred       []string // values that follow from other values
-	differ         []string // calls whose arguments differ from the approved ones
+	inferred       []string // values that were inferred from other values
+	differ         []string // calls whose arguments differ from the approved arguments
 	contradictions []contradiction
 }
 
-// A contradiction describes two conflicting records, and their location in the draft.
+// A contradiction describes two conflicting records, with their location in the draft.
 type contradiction struct{ at, what string }
 
 func (t *telling) untold(at string) { t.unreported = append(t.unreported, at) }
 
-// floor marks a value that is correct but may be incomplete.
+// floor marks a value as correct but possibly incomplete.
 func (t *telling) floor(at string) {
 	t.untold(at)
 	t.atLeast = append(t.atLeast, at)
@@ -48,7 +48,7 @@ func (t *telling) name(at, told, otherwise string) string {
 	return told
 }
 
-// partly marks a list that may be incomplete. The entries that it contains are correct.
+// partly marks a list as possibly incomplete. The entries in the list are correct.
 func (t *telling) partly(at string, entries int) {
 	if entries == 0 {
 		t.untold(at)
@@ -129,13 +129,13 @@ func contradictionWords() []contradictionWord {
 // indexed returns the location of a list entry.
 func indexed(at string, i int) string { return at + "/" + strconv.Itoa(i) }
 
-// Unread counts the records, frames, and content blocks in a log that its reader does not
+// An unread counts the records, frames, and content blocks in a log that its reader does not
 // recognize, by type. Every reader has a closed list of harmless types. A record of any other type
 // may be an action, so all lists and counts in the draft become lower bounds.
 type unread struct{ counts receipt.Object }
 
-// sourceUnread counts the records that a log's reader did not read. A source.unread event covers
-// one or more records.
+// sourceUnread counts the records that the reader of a log did not read. A source.unread event
+// covers one or more records.
 func sourceUnread(r *run, e *event.Event) { r.unread.add(r, e) }
 
 // add adds the counts from an event.
@@ -145,8 +145,8 @@ func (u *unread) add(r *run, e *event.Event) {
 	}
 }
 
-// note counts one record that this package does not recognize. Beyond a maximum number of types,
-// all further types are counted together.
+// note counts one record that this package does not recognize. If there are too many types, all
+// further types are counted together.
 func (u *unread) note(r *run, e *event.Event, kind string) {
 	kind = event.Shorten(kind)
 	if _, known := u.counts[kind]; !known {
@@ -158,7 +158,7 @@ func (u *unread) note(r *run, e *event.Event, kind string) {
 	u.count(e.Once([]byte(kind)), 1)
 }
 
-// otherTypes is the type under which the remaining types are counted.
+// otherTypes is the name under which all further types are counted.
 const otherTypes = "other"
 
 func (u *unread) count(kind string, n int64) {
@@ -169,8 +169,8 @@ func (u *unread) count(kind string, n int64) {
 	u.counts[kind] = before + n
 }
 
-// complete marks the lists and counts that may be incomplete because a record was not read or part
-// of a log is missing.
+// complete marks the lists and counts that may be incomplete because a record was not read or a
+// part of the log is missing.
 func (u *unread) complete(r *run, d *receipt.Draft, t *telling) {
 	if len(u.counts) > 0 {
 		d.Metadata["ignored_records"] = u.counts

@@ -13,10 +13,10 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// A Turn records one turn of a chat. Its task is the invocation, and its methods record the parts
-// of the turn. They create events for a [Recorder]. A suspended turn has no draft until it is
+// A Turn records one turn of a chat. Its task is the invocation, and each method records a part of
+// the turn. The methods create events for a [Recorder]. A suspended turn has no draft until it is
 // resumed and has ended. The error that a part returns is an *[Error], or the error that
-// Options.Keep returned. It is final: every later call returns it. A Turn is not safe for
+// Options.Keep returned. It is permanent, and every later call returns it. A Turn is not safe for
 // concurrent use.
 type Turn struct {
 	recorder *Recorder
@@ -30,9 +30,9 @@ type Turn struct {
 	state turnState
 }
 
-// NewTurn returns a Turn. Options.TaskID, the ID of the invocation, and Options.SessionID, the ID
-// of the chat, are required. Options.Keep receives the turn's events. [ResumeTurn] can continue
-// the turn from a log of these events.
+// NewTurn returns a Turn. Options.TaskID, which is the ID of the invocation, and Options.SessionID,
+// which is the ID of the chat, are required. Options.Keep receives the events of the turn.
+// [ResumeTurn] can continue the turn from a log of these events.
 func NewTurn(o Options) (*Turn, error) {
 	switch {
 	case o.TaskID == "":
@@ -48,11 +48,10 @@ func NewTurn(o Options) (*Turn, error) {
 	return &Turn{recorder: r, around: around, budget: r.run.Budget, in: new(canon.Document), out: event.NewEmitter(r.AddDocument)}, nil
 }
 
-// ResumeTurn returns the Turn that wrote a log, in the state that it had at the end of the log. If
-// the log contains only some events of a part, that part is processed again. The caller must remove
-// a truncated last line before the call. Options.Keep receives the events that follow the log.
-// Errors from the input are returned unchanged, and errors in a line are returned as a
-// *[LineError].
+// ResumeTurn returns the Turn that wrote a log, in its state at the end of the log. If the log
+// contains only some events of a part, that part is processed again. The caller must first remove a
+// truncated last line. Options.Keep receives the events that follow the log. Errors from the input
+// are returned unchanged, and errors in a line are returned as a *[LineError].
 func ResumeTurn(o Options, log io.Reader) (*Turn, error) {
 	keep, live := o.Keep, false
 	o.Keep = func(line []byte) error {
@@ -115,7 +114,7 @@ func (t *Turn) Send(at time.Time, message []byte) error {
 	return t.finish(e)
 }
 
-// Begin records that the turn entered the graph, either for the first time or after a signal.
+// Begin records that the turn entered the graph, for the first time or after a signal.
 func (t *Turn) Begin(at time.Time) error {
 	e := t.part("begin", at)
 	if waiting := t.state.waiting.signal; waiting != "" {
@@ -125,8 +124,8 @@ func (t *Turn) Begin(at time.Time) error {
 	return t.finish(e)
 }
 
-// Message records a message of any role that the turn added, or the message with which the turn
-// reports its failure. If [CheckMessage] rejects the message, the recording ends.
+// Message records a message, of any role, that the turn added or with which it reports its failure.
+// If [CheckMessage] rejects the message, the recording ends.
 func (t *Turn) Message(at time.Time, message []byte) error {
 	e := t.part("message", at)
 	m, digest := t.read(message)
@@ -135,8 +134,7 @@ func (t *Turn) Message(at time.Time, message []byte) error {
 		return t.finish(e)
 	}
 
-	// A message records that a tool was called or what the tool returned, but not the status of the
-	// call.
+	// A message records a tool call or the result of a tool, but not the status of the call.
 	switch m.Member("role").String() {
 	case roleAssistant:
 		t.emit(e, "agent.message", event.Members{"content_sha256": digestOf(m.Member("content"))})
@@ -152,14 +150,14 @@ func (t *Turn) Message(at time.Time, message []byte) error {
 }
 
 // Suspend records that the turn is waiting for a signal. The signal's metadata is a JSON object, or
-// nil. Its action member is the action to approve.
+// nil. Its member action is the action to approve.
 func (t *Turn) Suspend(at time.Time, signal string, metadata []byte) error {
 	e := t.part("suspend", at)
 	if signal == "" {
 		e.Fail(event.CodePayload, canon.Node{}, "expected the id of a signal")
 	}
 
-	// The metadata's digest shows whether an open question is identical to the new question.
+	// The digest of the metadata shows whether an open question is identical to the new one.
 	var asked canon.Node
 	var digest canon.Digest
 	if metadata != nil {
@@ -168,7 +166,7 @@ func (t *Turn) Suspend(at time.Time, signal string, metadata []byte) error {
 		}
 	}
 
-	// A process that crashed at this point may have recorded only the question. An identical
+	// If the process crashed at this point, the log may contain only the question. An identical
 	// question is not repeated while it is open.
 	if t.state.asked.signal != signal || t.state.asked.metadata != digest {
 		t.ask(e, signal, asked)
@@ -181,7 +179,7 @@ func (t *Turn) Suspend(at time.Time, signal string, metadata []byte) error {
 func (t *Turn) ask(e *event.Event, signal string, metadata canon.Node) {
 	approval := t.state.approval(signal)
 
-	// A numbered approval also names the signal that it is waiting for.
+	// A numbered approval also states the ID of the signal.
 	p := event.Members{"approval_id": approval, "input": metadata}
 	if approval != signal {
 		p["request_id"] = signal
@@ -192,7 +190,7 @@ func (t *Turn) ask(e *event.Event, signal string, metadata canon.Node) {
 	t.emit(e, "tool.approval_required", p)
 }
 
-// Signal records the signal that the turn is waiting for. If the turn is not waiting for this
+// Signal records the signal for which the turn is waiting. If the turn is not waiting for this
 // signal, the error is a *[SignalError], and nothing changes. [Turn.Begin] continues the turn.
 func (t *Turn) Signal(at time.Time, s Signal) error {
 	waiting := t.state.waiting
@@ -232,7 +230,7 @@ func (t *Turn) Fail(at time.Time, f Failure) error {
 	return t.finish(e)
 }
 
-// Event records an event that is not one of the turn's parts, such as the cost of a model call. The
+// Event records an event that is not a part of the turn, such as the cost of a model call. The
 // payload is a JSON object.
 func (t *Turn) Event(at time.Time, kind string, payload []byte) error {
 	e := t.part(kind, at)
@@ -258,7 +256,8 @@ func (t *Turn) take(doc *canon.Document) error {
 	return t.finish(e)
 }
 
-// note updates the turn's state from an event. The next event continues its sequence.
+// note updates the state of the turn from an event. The next event continues the sequence after
+// this event.
 func (t *Turn) note(e *event.Event, root canon.Node) {
 	if root.Member("resource").Member("object").String() == "task" {
 		t.out.Resume(int(root.Member("sequence").Float()))
@@ -266,13 +265,13 @@ func (t *Turn) note(e *event.Event, root canon.Node) {
 	t.state.note(e, root)
 }
 
-// part starts a part of the turn. The returned event holds the first error.
+// part starts a part of the turn. The returned event stores the first error.
 func (t *Turn) part(kind string, at time.Time) *event.Event {
 	t.index++
 	return &event.Event{Index: t.index, Kind: kind, At: at, Kept: t.budget}
 }
 
-// finish makes the first error of a part final.
+// finish makes the first error of a part permanent.
 func (t *Turn) finish(e *event.Event) error {
 	if t.err == nil && e.Err != nil {
 		t.err = e.Err
@@ -310,7 +309,7 @@ func (t *Turn) emitText(e *event.Event, kind string, payload []byte) {
 	}
 }
 
-// roleOf returns a message's role, or "".
+// roleOf returns the role of a message, or "".
 func roleOf(m canon.Node) string {
 	if role := m.Member("role"); role.Kind() == canon.KindString {
 		return role.String()
@@ -318,8 +317,8 @@ func roleOf(m canon.Node) string {
 	return ""
 }
 
-// digestOf returns the digest of a message's content, or "" if the message has no content. A string
-// is equivalent to one text block.
+// digestOf returns the digest of the content of a message, or "" if the message has no content. A
+// string is equivalent to a single text block.
 func digestOf(content canon.Node) string {
 	c := event.NewContent()
 	switch content.Kind() {
@@ -337,29 +336,29 @@ func digestOf(content canon.Node) string {
 	return c.Digest().String()
 }
 
-// A turnState is a turn's state according to its events.
+// A turnState is the state of a turn according to its events.
 type turnState struct {
-	replies   int  // the highest reply number so far
+	replies   int  // the highest number of a reply so far
 	submitted bool // the task was submitted
 	sent      bool // the message was sent
 
-	asked, waiting wait           // the last question, and the question that suspends the turn
-	questions      map[string]int // how often each signal was requested
+	asked, waiting wait           // the last question, and the question for which the turn is suspended
+	questions      map[string]int // by signal, the number of times that it was requested
 	given          map[string]bool
 }
 
-// A wait is a question that a signal answers. Its approval ID is the signal's ID, with a number
-// appended if the turn has already waited for that signal.
+// A wait is a question that a signal answers. Its approval ID is the ID of the signal. If the turn
+// has already waited for this signal, a number is appended.
 type wait struct {
 	signal, approval string
 	metadata         canon.Digest // digest of the metadata; zero if there is none
 }
 
-// reply is the prefix of the IDs given to added messages.
+// reply is the prefix of the IDs of added messages.
 const reply = "reply_"
 
-// note updates the state from an event. Strings from the event are stored in e, and so is a limit
-// error.
+// note updates the state from an event. Strings from the event are stored in e, and so is an error
+// about a limit.
 func (s *turnState) note(e *event.Event, root canon.Node) {
 	p := root.Member("payload")
 	switch root.Member("event").String() {
@@ -374,8 +373,7 @@ func (s *turnState) note(e *event.Event, root canon.Node) {
 	case "user.tool_confirmation", "tool.approved", "tool.denied":
 		s.answer(cmp.Or(p.Member("approval_id").String(), p.Member("request_id").String()))
 
-	// A turn waits for the last question that was asked before its suspension, until it starts
-	// again.
+	// A turn waits for the last question before its suspension, until the turn starts again.
 	case "task.input_required":
 		s.waiting = s.asked
 	case "task.started":
@@ -383,7 +381,7 @@ func (s *turnState) note(e *event.Event, root canon.Node) {
 	}
 }
 
-// number records a reply's number, so that it is not used again.
+// number records the number of a reply, so that it is not used again.
 func (s *turnState) number(id string) {
 	digits, ok := strings.CutPrefix(id, reply)
 	if n, err := strconv.Atoi(digits); ok && err == nil && n <= event.MaxEntries {
@@ -396,7 +394,7 @@ func (s *turnState) ask(e *event.Event, p canon.Node) {
 	id, request := p.Member("approval_id").String(), p.Member("request_id").String()
 	approval, signal := e.Once([]byte(cmp.Or(id, request))), e.Once([]byte(cmp.Or(request, id)))
 
-	// The metadata is the approval's input.
+	// The metadata is the input of the approval.
 	s.asked = wait{signal: signal, approval: approval}
 	if input := p.Member("input"); !event.Absent(input) {
 		s.asked.metadata = event.HashOf(input)
@@ -423,7 +421,7 @@ func (s *turnState) answer(approval string) {
 func (s *turnState) approval(signal string) string {
 	id := signal
 
-	// A number may already be in use, because a signal may have any ID.
+	// A number may already be in use, because signals may have any IDs.
 	for n := max(s.questions[signal]+1, 2); s.given[id]; n++ {
 		id = signal + "#" + strconv.Itoa(n)
 	}
