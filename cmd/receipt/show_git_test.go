@@ -357,7 +357,7 @@ func TestShowGitForms(t *testing.T) {
 	commit := strings.Fields(r.git(nil, "rev-list", "--reverse", "main"))
 	want := strings.Join([]string{
 		"a.txt", "before no file", "after  " + commit[2] + " sub/a.txt", "moved.txt", "before " + commit[1] + " other.txt", "after  not found",
-		"told.txt", "before not told by the source", "after  not told by the source",
+		"told.txt", "before not recorded", "after  not recorded",
 	}, "\n")
 	for _, dir := range []string{r.dir, filepath.Join(r.dir, ".git"), work, bare} {
 		before := listed(t, dir)

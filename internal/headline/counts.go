@@ -33,7 +33,7 @@ func (t tally) things() (n int, more bool) {
 // counted. The function name returns "" if the receipt withholds the name of an entry.
 func (r counter) tally(list string, name func(i int, n canon.Node) string) tally {
 	at := "/side_effects/" + list
-	t, seen := tally{open: r.Untold.Has(at), over: r.Over.Has(at)}, map[string]bool{}
+	t, seen := tally{open: r.Unreported.Has(at), over: r.Over.Has(at)}, map[string]bool{}
 
 	// Entries without a name are also counted, because each of them happened.
 	for i, n := range r.Root.Member("side_effects").Member(list).Elements() {
@@ -71,17 +71,6 @@ func (r counter) files() string {
 	}
 	text, in := t.parts("file", "changed")
 	return text + in
-}
-
-// filesAlone is like files, but omits the noun.
-func (r counter) filesAlone() string {
-	t := r.written()
-	if t.entries == 0 && t.open {
-		return NotTold
-	}
-	n, more := t.things()
-	_, in := t.parts("file", "")
-	return Between(t.open || more, t.over) + Group3(strconv.Itoa(n)) + in
 }
 
 func (r counter) written() tally {
@@ -221,30 +210,14 @@ func (r counter) calls() string {
 // does not count as an approval. It returns "" if the receipt states no decision.
 func (r counter) approvals() string {
 	counts := r.decided()
-	others := phrases(counts, otherDecisions())
-	if counts["approved"] == 0 && r.Untold.Has("/approvals") {
+	others := phrases(counts, [][2]string{{"denied", "denied"}, {"canceled", "canceled"}, {"timeout", "timed out"}, {"", "of unknown decision"}})
+	if counts["approved"] == 0 && r.Unreported.Has("/approvals") {
 		if len(others) == 0 {
 			return ""
 		}
 		return "approvals: " + strings.Join(others, ", ")
 	}
 	return strings.Join(append([]string{r.Bound("/approvals") + Plural(counts["approved"], "approval", "")}, others...), ", ")
-}
-
-// decisions is like approvals, but omits the noun.
-func (r counter) decisions() string {
-	counts := r.decided()
-	switch {
-	case len(counts) > 0:
-		return r.Bound("/approvals") + strings.Join(phrases(counts, append([][2]string{{"approved", "approved"}}, otherDecisions()...)), ", ")
-	case r.Untold.Has("/approvals"):
-		return NotTold
-	}
-	return "none"
-}
-
-func otherDecisions() [][2]string {
-	return [][2]string{{"denied", "denied"}, {"canceled", "canceled"}, {"timeout", "timed out"}, {"", "of unknown decision"}}
 }
 
 func (r counter) decided() map[string]int {
@@ -281,6 +254,14 @@ func (r counter) name(n canon.Node) string {
 		return ""
 	}
 	return unveiled(n.String())
+}
+
+// gap states why a name is "": the source did not record it, or the receipt does not state it.
+func (r counter) gap(n canon.Node) string {
+	if r.Hidden(n) {
+		return NotRecorded
+	}
+	return "not stated"
 }
 
 // unveiled returns text, or "" if a part of it was withheld, because two strings with the same

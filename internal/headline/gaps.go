@@ -11,7 +11,7 @@ type gaps struct{ story }
 // unrecorded returns names for the parts of the receipt that its source did not report. A number
 // that is only a bound is not listed, because the bound itself is printed.
 func (g gaps) unrecorded() (names []string) {
-	for _, pointer := range g.Untold {
+	for _, pointer := range g.Unreported {
 		names = append(names, g.unrecordedAt(pointer)...)
 	}
 	t := g.requests()
@@ -119,7 +119,7 @@ func (g gaps) unlisted(pointer, noun string) string {
 // uncosted returns a name for an unreported part of the cost, unless a bound for it is printed.
 func (g gaps) uncosted(pointer string) string {
 	switch {
-	case g.untoldCost():
+	case g.unreportedCost():
 		return "cost"
 	case pointer == "/cost/currency":
 		return "currency"
@@ -137,7 +137,7 @@ func (g gaps) unspent(tokens []string, last string) string {
 	}
 	n := g.Root.Member(tokens[0]).Member(tokens[1]).Member(tokens[2])
 	switch {
-	case n.Float() > 0, last == "usd" && g.untoldCost(), last == "wall time ms":
+	case n.Float() > 0, last == "usd" && g.unreportedCost(), last == "wall time ms":
 		return ""
 	case tokens[1] == "limit":
 		return "limit of " + last

@@ -8,23 +8,18 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// A Headline is the first sentence that a person reads about a receipt, with the parts of the
-// sentence that the page also displays separately.
+// A Headline describes a receipt: its title, the first sentence that a person reads, and rows.
 type Headline struct {
-	Title     Words  `json:"title"`
-	Sentence  Words  `json:"sentence"`
-	Rows      []Row  `json:"rows"`
-	Cost      Words  `json:"cost"` // "not stated" if there is none
-	Files     string `json:"files"`
-	Approvals string `json:"approvals"`
-	Unread    string `json:"unread,omitempty"` // records that were not read; "" if there are none
+	Title    Words `json:"title"`
+	Sentence Words `json:"sentence"`
+	Rows     []Row `json:"rows"`
 }
 
 // headlineOf returns the headline of a receipt. The sentence first names the subject if it is a
 // replay, a session bundle, or anything else that is not a task.
 func headlineOf(r *Reading) *Headline {
 	s := story{counter{r}}
-	h := &Headline{Title: Origin(s).title(), Rows: rowsOf(s), Cost: s.cost(), Files: s.filesAlone(), Approvals: s.decisions(), Unread: r.Unread()}
+	h := &Headline{Title: Origin(s).title(), Rows: rowsOf(s)}
 	switch {
 	case isReplay(r.Root):
 		h.Sentence = replay{s}.sentence()
@@ -35,15 +30,6 @@ func headlineOf(r *Reading) *Headline {
 	default:
 		h.Sentence = Words{}.add(s.subject()).join(s.ended())
 	}
-
-	// The page displays the cost separately, even if there is none.
-	switch {
-	case s.untoldCost():
-		h.Cost = Words{NotTold}
-	case h.Cost == nil:
-		h.Cost = Words{"not stated"}
-	}
-
 	return h
 }
 
@@ -77,7 +63,7 @@ func (r story) subject() string {
 // turnEnded reports whether success was only inferred from the end of a turn.
 func (r story) turnEnded() bool {
 	const at = "/lifecycle/final_state"
-	return lists(r.Inferred, at) && !r.Untold.Has(at) && r.state() == receipt.StateSucceeded
+	return lists(r.Inferred, at) && !r.Unreported.Has(at) && r.state() == receipt.StateSucceeded
 }
 
 func (r story) state() string {
@@ -91,14 +77,14 @@ func (r story) ended() Words {
 	if cost := r.cost(); cost != nil {
 		w = w.add(" for ").join(cost)
 	}
-	if r.Untold.Has("/lifecycle/final_state") {
-		w = w.add(", outcome ", NotTold)
+	if r.Unreported.Has("/lifecycle/final_state") {
+		w = w.add(", outcome ", NotRecorded)
 	}
 	return w.add(r.effects(": "), ".")
 }
 
 func (r story) outcome() string {
-	if r.Untold.Has("/lifecycle/final_state") || r.turnEnded() {
+	if r.Unreported.Has("/lifecycle/final_state") || r.turnEnded() {
 		return "ended"
 	}
 
@@ -136,23 +122,23 @@ func (r story) effects(mark string) string {
 	return mark + strings.Join(list, ", ")
 }
 
-// untoldCost reports whether the source did not report any part of the cost.
-func (r story) untoldCost() bool {
-	return r.Untold.Has("/cost/total") && !(r.Root.Member("cost").Member("total").Float() > 0)
+// unreportedCost reports whether the source did not report any part of the cost.
+func (r story) unreportedCost() bool {
+	return r.Unreported.Has("/cost/total") && !(r.Root.Member("cost").Member("total").Float() > 0)
 }
 
 // cost describes the total cost, or returns nil if there is none.
 func (r story) cost() Words {
 	cost := r.Root.Member("cost")
 	total, currency := cost.Member("total"), cost.Member("currency")
-	if r.untoldCost() || total.Kind() != canon.KindNumber {
+	if r.unreportedCost() || total.Kind() != canon.KindNumber {
 		return nil
 	}
 
 	w := Words{}.add(r.Bound("/cost/total"))
 	number := Group3(string(total.AppendCanonical(nil))) + r.Reckoned("/cost/total")
 	if r.Hidden(currency) {
-		return w.add(number, ", currency ", NotTold)
+		return w.add(number, ", currency ", NotRecorded)
 	}
 
 	return w.quote(currency).add(" ", number)
@@ -172,8 +158,8 @@ func (r story) bundle() Words {
 			removed[r.identity(n, i, "field")] = true
 		}
 	}
-	if len(removed) == 0 && r.Untold.Has("/redactions") {
-		return w.add(": values removed ", NotTold, ".")
+	if len(removed) == 0 && r.Unreported.Has("/redactions") {
+		return w.add(": values removed ", NotRecorded, ".")
 	}
 
 	return w.add(": ", r.Bound("/redactions"), Plural(len(removed), "value", "removed"), ".")
@@ -232,8 +218,8 @@ func (r replay) substitutions() (phrases []string) {
 	switch {
 	case len(phrases) > 0:
 		return phrases
-	case r.Untold.Has("/deltas"):
-		return []string{"answers replaced " + NotTold}
+	case r.Unreported.Has("/deltas"):
+		return []string{"answers replaced " + NotRecorded}
 	}
 
 	return []string{"no answer replaced"}
@@ -244,7 +230,7 @@ func (r replay) substitutions() (phrases []string) {
 func (r replay) idle() bool {
 	effects, some := r.Root.Member("side_effects"), r.Root.Member("approvals").Len()
 	for _, name := range []string{"fs_writes", "network_egress", "tool_calls", "a2a_handoffs"} {
-		if list := effects.Member(name); list.Kind() != canon.KindArray || r.Untold.Has("/side_effects/"+name) {
+		if list := effects.Member(name); list.Kind() != canon.KindArray || r.Unreported.Has("/side_effects/"+name) {
 			return false
 		}
 		some += effects.Member(name).Len()

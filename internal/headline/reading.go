@@ -11,23 +11,23 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// NotTold replaces values that metadata.unreported lists.
-const NotTold = "not told by the source"
+// NotRecorded replaces values that metadata.unreported lists.
+const NotRecorded = "not recorded"
 
 // A Reading is a receipt with the pointers to values that its source did not report, or reported
 // only as a bound, an estimate, or an inference.
 type Reading struct {
-	Root      canon.Node
-	Untold    receipt.Pointers // metadata.unreported
-	Over      receipt.Pointers // metadata.at_most
-	Estimated receipt.Pointers // metadata.estimated
-	Inferred  receipt.Pointers // metadata.inferred
+	Root       canon.Node
+	Unreported receipt.Pointers // metadata.unreported
+	Over       receipt.Pointers // metadata.at_most
+	Estimated  receipt.Pointers // metadata.estimated
+	Inferred   receipt.Pointers // metadata.inferred
 }
 
 // Read returns the Reading of a receipt, which need not be valid.
 func Read(root canon.Node) *Reading {
 	return &Reading{
-		Root: root, Untold: receipt.ReadUnreported(root), Over: receipt.ReadAtMost(root),
+		Root: root, Unreported: receipt.ReadUnreported(root), Over: receipt.ReadAtMost(root),
 		Estimated: pointers(root, "estimated"), Inferred: pointers(root, "inferred"),
 	}
 }
@@ -47,19 +47,19 @@ func pointers(root canon.Node, name string) (list receipt.Pointers) {
 // only a placeholder. If a list may be incomplete, its entries were still reported, and so were the
 // members of an entry that may not have happened.
 func (r *Reading) Hidden(n canon.Node) bool {
-	return len(r.Untold) > 0 && !n.IsZero() && r.Hides(n.Pointer())
+	return len(r.Unreported) > 0 && !n.IsZero() && r.Hides(n.Pointer())
 }
 
 // Hides is like Hidden, but for the value at a pointer. A value is unreported if it, or an
 // enclosing value below the nearest list entry, is listed.
 func (r *Reading) Hides(pointer string) bool {
-	if lists(r.Untold, pointer) {
+	if lists(r.Unreported, pointer) {
 		return true
 	}
 
 	for pointer != "" && !isIndex(path.Base(pointer)) {
 		pointer = pointer[:strings.LastIndexByte(pointer, '/')]
-		if !isIndex(path.Base(pointer)) && lists(r.Untold, pointer) {
+		if !isIndex(path.Base(pointer)) && lists(r.Unreported, pointer) {
 			return true
 		}
 	}
@@ -68,7 +68,7 @@ func (r *Reading) Hides(pointer string) bool {
 
 // Possible reports whether an entry of a list may not have happened.
 func (r *Reading) Possible(entry canon.Node) bool {
-	return len(r.Untold) > 0 && lists(r.Untold, entry.Pointer())
+	return len(r.Unreported) > 0 && lists(r.Unreported, entry.Pointer())
 }
 
 // Reckoned returns a suffix for an amount that is an estimate by the source and not a bill.
@@ -82,17 +82,17 @@ func (r *Reading) Reckoned(pointer string) string {
 // Bound returns a prefix for a number or a list length that states which kind of bound it is. A
 // number that may be too small or too large is only described as reported.
 func (r *Reading) Bound(pointer string) string {
-	return Between(r.Untold.Has(pointer), r.Over.Has(pointer))
+	return Between(r.Unreported.Has(pointer), r.Over.Has(pointer))
 }
 
 // Bounds reports whether the receipt lists exactly this value as possibly too small, and as
 // possibly too large.
 func (r *Reading) Bounds(n canon.Node) (under, over bool) {
-	if len(r.Untold)+len(r.Over) == 0 || n.IsZero() {
+	if len(r.Unreported)+len(r.Over) == 0 || n.IsZero() {
 		return false, false
 	}
 	at := n.Pointer()
-	return lists(r.Untold, at), lists(r.Over, at)
+	return lists(r.Unreported, at), lists(r.Over, at)
 }
 
 // Headline returns the headline of the receipt.
@@ -144,7 +144,7 @@ func (r *Reading) Determinism() string {
 
 	// A reason explains the value, unless the source did not report the value.
 	if r.Hidden(determinism) {
-		return NotTold
+		return NotRecorded
 	}
 	if reason := input.Member("unavailable_reason"); !reason.IsZero() {
 		w = w.add(`: "`).quote(reason).add(`"`)

@@ -7,7 +7,7 @@ import (
 	"github.com/receiptkit/receiptkit/internal/headline"
 )
 
-// TestUnread verifies that the headline, which is shown in every format, mentions unread records.
+// TestUnread verifies that a row, which every format shows, states unread records.
 func TestUnread(t *testing.T) {
 	for text, want := range map[string]string{
 		`{}`: "",
@@ -19,7 +19,13 @@ func TestUnread(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := headline.Read(doc.Root()).Headline().Unread; got != want {
+		got := ""
+		for _, row := range headline.Read(doc.Root()).Headline().Rows {
+			if row.Label == "Not read" {
+				got = row.Text.String()
+			}
+		}
+		if got != want {
 			t.Errorf("%s: %q, expected %q", text, got, want)
 		}
 	}

@@ -199,7 +199,7 @@ func (d *description) hosts() (list []Words) {
 func (d *description) handoffs() (list []Words) {
 	for _, n := range d.happened("a2a_handoffs") {
 		w := Words{}.named(d.name(n.Member("target_agent")), "an agent that is not stated").add(", ")
-		list = append(list, w.named(d.name(n.Member("status")), "outcome "+NotTold))
+		list = append(list, w.named(d.name(n.Member("status")), "outcome "+d.gap(n.Member("status"))))
 	}
 	return list
 }
@@ -213,7 +213,7 @@ func (d *description) approvalsByAction() (list []Words) {
 		n := g.nodes[0]
 		word := map[string]string{"": "of unknown decision", "timeout": "timed out"}[d.decision(n)]
 		w := Words{}.named(d.name(n.Member("action")), "an action that is not stated").add(" ", cmp.Or(word, d.decision(n)))
-		w = w.add(" by ").named(d.name(n.Member("actor")), "somebody "+NotTold)
+		w = w.add(" by ").named(d.name(n.Member("actor")), "an actor that is "+d.gap(n.Member("actor")))
 		if len(g.nodes) > 1 {
 			w = w.add(", ", strconv.Itoa(len(g.nodes)), " times")
 		}

@@ -37,7 +37,7 @@ func (u usage) chosen() Words {
 	case provider == "":
 		return Words{}.named(model, "")
 	}
-	return Words{}.named(provider, "").add(" ").named(model, "model "+NotTold)
+	return Words{}.named(provider, "").add(" ").named(model, "model "+u.gap(n.Member("model")))
 }
 
 func (u usage) alternatives() (w Words) {
@@ -56,7 +56,7 @@ func (u usage) alternatives() (w Words) {
 // tokens appends the token counts that an object states.
 func (u usage) tokens(w Words, n canon.Node) Words {
 	for _, name := range []string{"input_tokens", "output_tokens"} {
-		if count := n.Member(name); count.Kind() == canon.KindNumber && !u.untoldNumber(count) {
+		if count := n.Member(name); count.Kind() == canon.KindNumber && !u.unreportedNumber(count) {
 			if len(w) > 0 {
 				w = w.add(", ")
 			}
@@ -66,10 +66,10 @@ func (u usage) tokens(w Words, n canon.Node) Words {
 	return w
 }
 
-// untoldNumber reports whether the source did not report a number. A listed number other than 0 is
+// unreportedNumber reports whether the source did not report a number. A listed number other than 0 is
 // a bound.
-func (u usage) untoldNumber(n canon.Node) bool {
-	return !(n.Float() > 0) && u.Untold.Has(n.Pointer())
+func (u usage) unreportedNumber(n canon.Node) bool {
+	return !(n.Float() > 0) && u.Unreported.Has(n.Pointer())
 }
 
 // number formats a number from the receipt.
@@ -108,13 +108,13 @@ func inBudget(name string) (label, unit string) {
 }
 
 // used formats a budget number as a value with its unit, as a bound, or, if it was not reported, as
-// noun followed by NotTold.
+// noun followed by NotRecorded.
 func (u usage) used(n canon.Node, noun, unit string) Words {
 	switch {
 	case n.Kind() != canon.KindNumber:
 		return Words{}.quote(n)
-	case u.untoldNumber(n):
-		return Words{}.add(noun, NotTold)
+	case u.unreportedNumber(n):
+		return Words{}.add(noun, NotRecorded)
 	}
 	return Words{}.add(u.Bound(n.Pointer()), number(n), unit, u.Reckoned(n.Pointer()))
 }

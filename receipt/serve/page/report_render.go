@@ -53,7 +53,7 @@ func (r *Report) Render(w io.Writer, sum *stream.Summary) error {
 		"Script":  template.JS(reportScript),
 		"Data":    template.JS(data),
 		"Verdict": VerdictWord(sum),
-		"Summary": sum,
+		"Summary": sum, "Headline": r.headline,
 		"Streams": sum.Streams[:min(len(sum.Streams), maxStreams)],
 		"Lists":   []titled{{"Refuted receipts", &r.refuted}, {"Undecided receipts", &r.undecided}},
 	})

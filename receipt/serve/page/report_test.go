@@ -148,8 +148,15 @@ func TestReportOne(t *testing.T) {
 			ID string `json:"receipt_id"`
 		}
 	}
-	if err := json.Unmarshal([]byte(block(t, run(t, list[:1]))), &data); err != nil || data.Receipt.ID != "receipt_01K0FULL" || data.Report.Address != "valid/full.json" {
+	doc := run(t, list[:1])
+	if err := json.Unmarshal([]byte(block(t, doc)), &data); err != nil || data.Receipt.ID != "receipt_01K0FULL" || data.Report.Address != "valid/full.json" {
 		t.Errorf("%+v, %v", data, err)
+	}
+	plain := html.UnescapeString(between(t, doc, "<main", "</main>"))
+	for _, row := range list[0].Headline.Rows {
+		if !strings.Contains(plain, "<dd>"+row.Text.String()+"</div>") {
+			t.Errorf("the plain part has no row %q", row.Text)
+		}
 	}
 	if text := block(t, run(t, list)); strings.Contains(text, `"receipt":`) || strings.Contains(text, `"report":`) {
 		t.Error("one of two receipts is shown whole")

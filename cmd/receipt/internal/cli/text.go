@@ -168,8 +168,8 @@ func Rows(label string, lines []string, most, total int) string {
 // MaxStreams is the maximum number of streams that are listed with their heads.
 const MaxStreams = 5
 
-// MostUntold is the maximum number of pointers that are listed.
-const MostUntold = 20
+// MostUnreported is the maximum number of pointers that are listed.
+const MostUnreported = 20
 
 // RolesText lists the roles of a key.
 func RolesText(k *keys.PublicKey) string {

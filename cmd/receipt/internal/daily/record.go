@@ -148,7 +148,7 @@ func (m *maker) issue(e *entry, d *receipt.Draft, doc *canon.Document, entries [
 	// Only new receipts count in the summary of withheld values and unread records.
 	if s == made {
 		m.result.withheld(entries)
-		m.result.notTold(receipt.ReadUnreported(doc.Root()))
+		m.result.notRecorded(receipt.ReadUnreported(doc.Root()))
 		m.result.notRead(doc.Root().Member("metadata").Member("ignored_records"))
 	}
 

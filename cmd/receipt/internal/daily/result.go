@@ -65,14 +65,14 @@ type result struct {
 	count    map[status]int
 	sessions map[string]bool
 
-	rules    map[string]int // number of values that each rule withheld
-	redacted int            // receipts from which something was withheld
-	untold   map[string]int // number of receipts
-	unread   map[string]int // records that were not read, by type
+	rules      map[string]int // number of values that each rule withheld
+	redacted   int            // receipts from which something was withheld
+	unrecorded map[string]int // number of receipts
+	unread     map[string]int // records that were not read, by type
 }
 
 func newResult() *result {
-	return &result{count: map[status]int{}, sessions: map[string]bool{}, rules: map[string]int{}, untold: map[string]int{}, unread: map[string]int{}}
+	return &result{count: map[status]int{}, sessions: map[string]bool{}, rules: map[string]int{}, unrecorded: map[string]int{}, unread: map[string]int{}}
 }
 
 func (r *result) file(s status, source string, why error) {
@@ -123,11 +123,11 @@ func gaps() []gap {
 	}
 }
 
-// notTold counts the gaps in the log of a receipt.
-func (r *result) notTold(list receipt.Pointers) {
+// notRecorded counts the gaps in the log of a receipt.
+func (r *result) notRecorded(list receipt.Pointers) {
 	for _, g := range gaps() {
 		if slices.Contains(list, g.at) {
-			r.untold[g.name]++
+			r.unrecorded[g.name]++
 		}
 	}
 }

@@ -56,14 +56,14 @@ func (t *teller) text(heads []ledger.StreamHead) string {
 	if n := t.result.values(); n > 0 {
 		fmt.Fprintf(&b, "%-*s%s in %s (%s)\n", cli.LabelWidth, "withheld", cli.Plural(n, "value", ""), cli.Plural(t.result.redacted, t.thing(), ""), t.clean(counted(t.result.rules, " ")))
 	}
-	if len(t.result.untold) > 0 {
+	if len(t.result.unrecorded) > 0 {
 		var parts []string
 		for _, g := range gaps() {
-			if n := t.result.untold[g.name]; n > 0 {
+			if n := t.result.unrecorded[g.name]; n > 0 {
 				parts = append(parts, fmt.Sprintf("%s (%d)", g.name, n))
 			}
 		}
-		fmt.Fprintf(&b, "%-*s%s\n", cli.LabelWidth, "not told", strings.Join(parts, ", "))
+		fmt.Fprintf(&b, "%-*s%s\n", cli.LabelWidth, headline.NotRecorded, strings.Join(parts, ", "))
 	}
 
 	if of := t.result.unread; len(of) > 0 {
@@ -229,20 +229,20 @@ func (t *teller) writeJSON(out io.Writer, heads []ledger.StreamHead) error {
 		Head      string  `json:"head"`
 	}
 	text := struct {
-		Each     string         `json:"each"`
-		Ledger   string         `json:"ledger"`
-		DryRun   bool           `json:"dry_run"`
-		Sessions int            `json:"sessions"`
-		Counts   map[status]int `json:"counts"`
-		Withheld map[string]int `json:"withheld"`
-		NotTold  map[string]int `json:"not_told"`
-		NotRead  map[string]int `json:"not_read,omitempty"`
-		Tasks    []entry        `json:"tasks"`
-		Files    []fileEntry    `json:"files"`
-		Streams  []stream       `json:"streams"`
+		Each        string         `json:"each"`
+		Ledger      string         `json:"ledger"`
+		DryRun      bool           `json:"dry_run"`
+		Sessions    int            `json:"sessions"`
+		Counts      map[status]int `json:"counts"`
+		Withheld    map[string]int `json:"withheld"`
+		NotRecorded map[string]int `json:"not_told"`
+		NotRead     map[string]int `json:"not_read,omitempty"`
+		Tasks       []entry        `json:"tasks"`
+		Files       []fileEntry    `json:"files"`
+		Streams     []stream       `json:"streams"`
 	}{
 		Each: "session", Ledger: t.clean(t.options.Ledger), DryRun: t.options.Look, Sessions: len(t.result.sessions), Counts: map[status]int{},
-		Withheld: t.result.rules, NotTold: t.result.untold, NotRead: map[string]int{}, Tasks: []entry{}, Files: []fileEntry{}, Streams: []stream{},
+		Withheld: t.result.rules, NotRecorded: t.result.unrecorded, NotRead: map[string]int{}, Tasks: []entry{}, Files: []fileEntry{}, Streams: []stream{},
 	}
 
 	for name, n := range t.result.unread {

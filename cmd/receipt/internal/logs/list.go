@@ -160,16 +160,16 @@ func rowOf(entry *ledger.Row, newer versions) (*listedReceipt, error) {
 		return nil, err
 	}
 	root := doc.Root()
-	untold := receipt.ReadUnreported(root)
-	told := func(pointer string, n canon.Node) *string {
-		if untold.Has(pointer) {
+	unreported := receipt.ReadUnreported(root)
+	recorded := func(pointer string, n canon.Node) *string {
+		if unreported.Has(pointer) {
 			return nil
 		}
 		text := n.String()
 		return &text
 	}
-	return &listedReceipt{entry.Sequence, entry.Position, entry.ID, entry.Hash, told("/issued_at", root.Member("issued_at")),
-		told("/lifecycle/final_state", root.Member("lifecycle").Member("final_state")), root.Member("identifiers").Member("task_id").String(), root.Member("signatures").Len(),
+	return &listedReceipt{entry.Sequence, entry.Position, entry.ID, entry.Hash, recorded("/issued_at", root.Member("issued_at")),
+		recorded("/lifecycle/final_state", root.Member("lifecycle").Member("final_state")), root.Member("identifiers").Member("task_id").String(), root.Member("signatures").Len(),
 		root.Member("metadata").Member("supersedes").String(), newer.of(root, entry.Hash)}, nil
 }
 
@@ -179,11 +179,11 @@ func (r *listedReceipt) String() string {
 	if r.Signatures == 0 {
 		unsigned = "  not signed"
 	}
-	text := func(told *string) string {
-		if told == nil {
-			return "not told"
+	text := func(recorded *string) string {
+		if recorded == nil {
+			return "not recorded"
 		}
-		return *told
+		return *recorded
 	}
 	version := ""
 	if r.Supersedes != "" {

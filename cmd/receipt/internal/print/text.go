@@ -53,7 +53,7 @@ func (p *TextPrinter) block(rep *receipt.Report, doc *canon.Document) *Block {
 	}
 
 	p.steps(b, rep)
-	p.notTold(b, doc)
+	p.notRecorded(b, doc)
 	for _, w := range rep.Warnings {
 		b.Row("warning", w.Detail)
 	}
@@ -61,11 +61,11 @@ func (p *TextPrinter) block(rep *receipt.Report, doc *canon.Document) *Block {
 	return b
 }
 
-// notTold lists the members that the source did not report, that may include more than
+// notRecorded lists the members that the source did not report, that may include more than
 // happened, that are estimates, and that were inferred.
-func (p *TextPrinter) notTold(b *Block, doc *canon.Document) {
+func (p *TextPrinter) notRecorded(b *Block, doc *canon.Document) {
 	r := headline.Read(doc.Root())
-	p.pointers(b, "not told", r.Untold, ", by the source")
+	p.pointers(b, headline.NotRecorded, r.Unreported, "")
 	p.pointers(b, "at most", r.Over, ": may hold more than happened")
 	p.pointers(b, "estimated", r.Estimated, ", by the source: no bill")
 	p.pointers(b, "inferred", r.Inferred, ", concluded from other lines of the source")
@@ -75,8 +75,8 @@ func (p *TextPrinter) pointers(b *Block, label string, list []string, what strin
 	if len(list) == 0 {
 		return
 	}
-	text := strings.Join(list[:min(len(list), cli.MostUntold)], " ")
-	if more := len(list) - cli.MostUntold; more > 0 {
+	text := strings.Join(list[:min(len(list), cli.MostUnreported)], " ")
+	if more := len(list) - cli.MostUnreported; more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
 	b.Row(label, text+what)
@@ -154,12 +154,12 @@ func (p *TextPrinter) verified(b *Block, rep *receipt.Report, doc *canon.Documen
 	state, issued := " "+root.Member("lifecycle").Member("final_state").String(), root.Member("issued_at").String()
 
 	// A value that the source did not report is not a statement.
-	untold := receipt.ReadUnreported(root)
-	if untold.Has("/lifecycle/final_state") {
-		state = ", outcome not told by the source"
+	unreported := receipt.ReadUnreported(root)
+	if unreported.Has("/lifecycle/final_state") {
+		state = ", outcome not recorded"
 	}
-	if untold.Has("/issued_at") {
-		issued = "at a time not told by the source,"
+	if unreported.Has("/issued_at") {
+		issued = "at a time that is not recorded,"
 	}
 
 	// A third-party receipt has other members, and its signer is the key.

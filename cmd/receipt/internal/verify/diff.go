@@ -110,19 +110,19 @@ func (d *differences) compare(a, b canon.Node) {
 // bound.
 func (d *differences) value(of *Shown, n canon.Node) string {
 	text := cli.Show(n)
-	if len(of.Untold)+len(of.Over)+len(of.Estimated) == 0 {
+	if len(of.Unreported)+len(of.Over)+len(of.Estimated) == 0 {
 		return text
 	}
 
 	// Only numbers and lists are bounds. A value in a list of bounds is not.
 	pointer := d.pointer()
-	untold := of.Hides(pointer)
+	unreported := of.Hides(pointer)
 	_, over := slices.BinarySearch(of.Over, pointer)
 	bounds := n.Kind() == canon.KindNumber || n.Kind() == canon.KindArray
 	switch nothing := !bounds || n.Float() == 0 && n.Len() == 0; {
-	case untold && nothing:
-		return text + " (" + headline.NotTold + ")"
-	case bounds && (untold || over):
+	case unreported && nothing:
+		return text + " (" + headline.NotRecorded + ")"
+	case bounds && (unreported || over):
 		return of.Bound(pointer) + text + of.Reckoned(pointer)
 	}
 	return text + of.Reckoned(pointer)

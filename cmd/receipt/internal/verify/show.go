@@ -211,7 +211,7 @@ func (s *Shown) text(n canon.Node, names ...string) string {
 		n = n.Member(name)
 	}
 	if s.Hidden(n) {
-		return headline.NotTold
+		return headline.NotRecorded
 	}
 	switch n.Kind() {
 	case canon.KindInvalid:
@@ -229,7 +229,7 @@ func (s *Shown) text(n canon.Node, names ...string) string {
 // named returns the text of a member, or states that the noun was not reported.
 func (s *Shown) named(n canon.Node, name, noun string) string {
 	if s.Hidden(n.Member(name)) {
-		return noun + " " + headline.NotTold
+		return noun + " " + headline.NotRecorded
 	}
 	return s.text(n, name)
 }

@@ -80,7 +80,7 @@ func (s commits) origin(n canon.Node, written string, found map[canon.Digest]*bl
 	d, err := canon.ParseDigest(n.Text())
 	switch {
 	case n.IsZero(), s.Hidden(n):
-		return headline.NotTold
+		return headline.NotRecorded
 	case n.Kind() == canon.KindNull:
 		return "no file"
 	case err != nil:

@@ -36,7 +36,7 @@ func (s table) write() {
 
 	// Every member that the source did not report, that may include more than happened, that is an
 	// estimate, or that was inferred.
-	s.b.Rows("not told", s.Untold...)
+	s.b.Rows(headline.NotRecorded, s.Unreported...)
 	s.b.Rows("at most", s.Over...)
 	s.b.Rows("estimated", s.Estimated...)
 	s.b.Rows("inferred", s.Inferred...)
@@ -45,17 +45,17 @@ func (s table) write() {
 // list prints a row for each entry. If a list is empty or absent, the row is omitted if the list has
 // no pointer, and otherwise states "none" or that the source did not report it.
 func (s table) list(label, pointer string, list canon.Node, entry func(canon.Node) string) {
-	untold := pointer != "" && s.Untold.Has(pointer)
+	unreported := pointer != "" && s.Unreported.Has(pointer)
 	for _, n := range list.Elements() {
 		s.b.Row(label, entry(n))
 		label = ""
 	}
 
 	switch {
-	case untold && label == "": // there may be others
-		s.b.Row("", "others "+headline.NotTold)
-	case untold:
-		s.b.Row(label, headline.NotTold)
+	case unreported && label == "": // there may be others
+		s.b.Row("", "others "+headline.NotRecorded)
+	case unreported:
+		s.b.Row(label, headline.NotRecorded)
 	case label != "" && pointer != "":
 		s.b.Row(label, "none")
 	}
@@ -70,7 +70,7 @@ func (s table) times() string {
 	}{{"started ", lifecycle.Member("started_at")}, {", completed ", lifecycle.Member("completed_at")}, {", issued ", s.Root.Member("issued_at")}} {
 		text += one.label
 		if s.Hidden(one.node) {
-			text += "at a time " + headline.NotTold
+			text += "at a time that is " + headline.NotRecorded
 		} else {
 			text += cli.ClockText(one.node, true)
 		}
@@ -79,7 +79,7 @@ func (s table) times() string {
 }
 
 func (s table) approval(n canon.Node) string {
-	text := s.text(n, "action") + " by " + s.named(n, "actor", "somebody") + ", " + s.named(n, "decision", "decision")
+	text := s.text(n, "action") + " by " + s.named(n, "actor", "an actor") + ", " + s.named(n, "decision", "decision")
 	if at := n.Member("decided_at"); !s.Hidden(at) {
 		text = cli.ClockText(at, true) + " " + text
 	}
@@ -93,7 +93,7 @@ func (s table) file(n canon.Node) string {
 // ended returns the name of what was called, and its outcome.
 func (s table) ended(n canon.Node, name string) string {
 	if s.Hidden(n.Member("status")) {
-		return s.text(n, name) + ", outcome " + headline.NotTold
+		return s.text(n, name) + ", outcome " + headline.NotRecorded
 	}
 	return s.text(n, name) + " " + s.text(n, "status")
 }
@@ -115,7 +115,7 @@ func (s table) digests(n canon.Node, before, after string) string {
 		}
 		switch digest := n.Member(name); {
 		case s.Hidden(digest):
-			text += headline.NotTold
+			text += headline.NotRecorded
 		case digest.Kind() == canon.KindString:
 			text, some = text+s.text(digest), true
 		case digest.Kind() == canon.KindNull:
@@ -139,13 +139,13 @@ func (s table) egress(n canon.Node) string {
 	case sent.IsZero():
 		text += ", bytes not stated"
 	case least && !(sent.Float() > 0):
-		text += ", bytes " + headline.NotTold
+		text += ", bytes " + headline.NotRecorded
 	default:
 		text += ", " + headline.Between(least, most) + cli.Number(sent) + " bytes"
 	}
 	text += `, "` + s.text(n, "purpose") + `"`
 	if s.Possible(n) {
-		text += ", whether it was sent " + headline.NotTold
+		text += ", not recorded whether it was sent"
 	}
 	return text
 }

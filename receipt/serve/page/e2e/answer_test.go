@@ -32,7 +32,7 @@ func testAnswer(b *tab) {
 	for _, want := range []string{
 		"Example Cloud signed this, dated 25 April 2026 (by a key that trust.json trusts); not one character was changed since.",
 		"harness_example_cloud", "fingerprint stSf3OLTRJe5RSUZsZwy8_HZGXzC73ZLURTBGC-v3OQ", "the file does not say since when",
-		"Task succeeded in 1 min 19 s for USD 0.1842", "1 approved", "25 April 2026", "Yes, as what its issuer states.",
+		"Task succeeded in 1 min 19 s for USD 0.1842", "workspace.patch.apply approved by", "25 April 2026", "Yes, as what its issuer states.",
 		"If one person sent you both", "that what the issuer states is true",
 	} {
 		if !strings.Contains(shown, want) {

@@ -1,9 +1,9 @@
 // The answer to somebody who was sent a receipt: who states what, when, and whether that
 // can be relied on. Causes have names here and no codes; those are with the steps.
 import { foreign, h, icon, mono } from "./dom.js";
-import { amount, isObject, list, member, text } from "./json.js";
+import { isObject, list, member, text } from "./json.js";
 import { clock, duration, instant, number, plural } from "./text.js";
-import { bound, notTold, told } from "./untold.js";
+import { isUnreported, notRecorded } from "./unreported.js";
 import { finding, status, verdictOf } from "./verdict.js";
 import { causeName, causeSentence, longDate, openPoint } from "./words.js";
 
@@ -14,12 +14,11 @@ import { causeName, causeSentence, longDate, openPoint } from "./words.js";
 export function renderHeadlines(report, keys, receipt, headline) {
   const { word, tone } = verdictOf(report), why = finding(report);
   const given = (Array.isArray(keys) ? keys : [keys]).filter(isObject);
-  receipt = told(receipt);
   return h("section", { class: `headlines answer ${tone}`, "aria-label": "verdict" },
     renderAbout(report, receipt),
     h("p", { class: `verdict ${tone}` }, icon(tone), h("strong", {}, word), " ", h("span", {}, sentence(report, receipt, given, why))),
     question("Who", renderWho(report, receipt, given)),
-    isObject(receipt) && question("What", renderWhat(report, receipt, headline)),
+    isObject(receipt) && question("What", renderWhat(report, headline)),
     isObject(receipt) && question("When", renderWhen(receipt)),
     question("Can I rely on it?", renderRely(report, receipt, given, why)));
 }
@@ -43,7 +42,7 @@ function sentence(report, receipt, given, why) {
   if (why) return [refuted ? "Do not rely on this. " : "Nobody vouches for this yet. ", cause(report, receipt, why)];
   if (member(report, "scope") !== "full") return "Nobody vouches for this yet. It fits its own hash, which anyone can make.";
 
-  const dated = longDate(instant(member(receipt, "issued_at")));
+  const dated = longDate(time(receipt, "issued_at"));
   const files = given.map((file) => text(file.path) || text(file.name)).filter((name) => name !== "");
   return [issuerName(receipt), signers(report).length > 0 ? " signed this" : " vouches for this through its log", dated === "" ? "" : `, dated ${dated}`,
     files.length > 0 ? [" (by a key that ", foreign(files[0], 80), files.length > 1 ? ` and ${plural(files.length - 1, "other file")}` : "", " trusts)"] : "",
@@ -96,45 +95,40 @@ function renderSigner(report, receipt, given, named) {
   ];
 }
 
-function day(time) { return longDate(instant(time)) || time; }
+function day(at) { return longDate(instant(at)) || at; }
 
-function renderWhat(report, receipt, headline) {
+function renderWhat(report, headline) {
   const doubt = member(report, "verdict") === "refuted" ? "This is what the file says. Do not rely on it."
     : sound(report) ? null : "This is what the file says. Nobody has confirmed it.";
-  const limit = member(receipt, "autonomy_budget", "limit", "usd");
   return [
     doubt && h("p", { class: "doubt" }, doubt),
+    list(member(headline, "title")).length > 0 && h("p", { class: "title" }, words(member(headline, "title"))),
     h("p", { class: "sentence" }, words(member(headline, "sentence"))),
-    text(member(headline, "unread")) && h("p", { class: "caution open" }, text(member(headline, "unread"))),
-    h("ul", { class: "tiles" },
-      tile("Money", words(member(headline, "cost")), member(receipt, "cost", "currency") === "USD" && amount(limit) > 0 && `of a budget of ${bound(receipt, "/autonomy_budget/limit/usd")}USD ${number(limit)}`),
-      tile("Files changed", text(member(headline, "files")), paths(list(member(receipt, "side_effects", "fs_writes")))),
-      tile("Approvals", text(member(headline, "approvals")), actors(receipt))),
+    renderRows(list(member(headline, "rows")).slice(0, 200)),
   ];
+}
+
+// renderRows shows the rows that receipt show prints. A row without a label continues the one before.
+function renderRows(rows) {
+  const groups = [];
+  for (const row of rows) {
+    const label = text(member(row, "label"));
+    if (label !== "" || groups.length === 0) groups.push({ label, texts: [] });
+    groups.at(-1).texts.push(words(member(row, "text")));
+  }
+  return h("dl", { class: "facts described" }, groups.map(({ label, texts }) => h("div", { class: label === "Not read" && "open" }, h("dt", {}, label), texts.map((one) => h("dd", {}, one)))));
 }
 
 // words are parts of a headline, of which those at odd places are words of the receipt.
 export function words(parts) { return list(parts).map((part, i) => (i % 2 === 1 ? foreign(part, 400) : text(part))); }
 
-function tile(name, value, more) {
-  return h("li", {}, h("span", { class: "name" }, name), h("strong", {}, value), more && h("span", { class: "aside" }, more));
-}
-
-// paths names the first files.
-function paths(writes) {
-  const names = [...new Set(writes.map((entry) => member(entry, "path")).filter((path) => typeof path === "string"))];
-  return names.length > 0 && [names.slice(0, 2).map((path, i) => [i > 0 ? ", " : "", foreign(path, 60)]), names.length > 2 ? ` and ${number(names.length - 2)} more` : ""];
-}
-
-function actors(receipt) {
-  const names = [...new Set(list(member(receipt, "approvals")).filter((entry) => member(entry, "decision") === "approved").map((entry) => member(entry, "actor")).filter((actor) => typeof actor === "string"))];
-  return names.length > 0 && ["approved by ", names.slice(0, 2).map((actor, i) => [i > 0 ? ", " : "", foreign(actor, 60)]), names.length > 2 ? ` and ${number(names.length - 2)} more` : ""];
-}
+// time returns an instant that the source recorded, or NaN.
+function time(receipt, ...names) { return isUnreported(receipt, `/${names.join("/")}`) ? NaN : instant(member(receipt, ...names)); }
 
 function renderWhen(receipt) {
-  const at = (name) => instant(member(receipt, "lifecycle", name)), issued = instant(member(receipt, "issued_at"));
-  const started = at("started_at"), ended = at("completed_at");
-  const ran = Number.isNaN(ended) ? `When the task ended ${[undefined, notTold].includes(member(receipt, "lifecycle", "completed_at")) ? `is ${notTold}` : "cannot be read"}.`
+  const started = time(receipt, "lifecycle", "started_at"), ended = time(receipt, "lifecycle", "completed_at"), issued = time(receipt, "issued_at");
+  const absent = isUnreported(receipt, "/lifecycle/completed_at") || member(receipt, "lifecycle", "completed_at") === undefined;
+  const ran = Number.isNaN(ended) ? `The end of the task ${absent ? `is ${notRecorded}` : "cannot be read"}.`
     : Number.isNaN(started) || started > ended ? `The task ended at ${clock(ended)} UTC.`
       : `The task ran from ${clock(started)} to ${clock(ended, longDate(started) !== longDate(ended))} UTC, ${duration(ended - started)}.`;
   return [

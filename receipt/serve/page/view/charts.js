@@ -2,7 +2,6 @@
 // while its lines and letters keep their size. The content of each chart is also available as text
 // or as a table.
 import { h, s, unique } from "./dom.js";
-import { clock } from "./text.js";
 
 const percent = (fraction) => `${(100 * Math.min(Math.max(fraction, 0), 1)).toFixed(3)}%`;
 
@@ -93,33 +92,4 @@ function stack(place, x, width, height, highest, series, pattern) {
 function gap(x, width, height) {
   const apart = Math.min(width * 0.2, 0.02);
   return [-1, 0, 1].map((part) => s("circle", { class: "gap", cx: percent(x + width / 2 + part * apart), cy: height - 5, r: 1.2 }));
-}
-
-// timeline draws events on a line, numbered as in the list next to it. The events are {name, at,
-// tone}, where at is in milliseconds, and are in order. Events without a time are omitted. If fewer
-// than two events have a time, there is no chart.
-export function timeline(title, events) {
-  const known = events.map((event, i) => ({ ...event, number: i + 1 })).filter((event) => Number.isFinite(event.at));
-  if (known.length < 2 || known.length > 24) return null;
-  const first = Math.min(...known.map((event) => event.at)), last = Math.max(...known.map((event) => event.at));
-  const places = known.map((event) => 0.03 + 0.94 * (last > first ? (event.at - first) / (last - first) : 0.5));
-  const marks = apart(places, 0.94 / Math.max(known.length - 1, 12));
-  return picture(64, title, known.map((event) => `${event.number}: ${event.name} ${clock(event.at)}`).join("; "),
-    s("line", { class: "axis", x1: percent(places[0]), x2: percent(places.at(-1)), y1: 52, y2: 52 }),
-    known.map((event, i) => [
-      s("line", { class: "stem", x1: percent(marks[i]), y1: 22, x2: percent(places[i]), y2: 52 }),
-      s("circle", { class: `dot ${event.tone}`, cx: percent(places[i]), cy: 52, r: 4 }),
-      s("circle", { class: `mark ${event.tone}`, cx: percent(marks[i]), cy: 13, r: 11 }),
-      s("text", { x: percent(marks[i]), y: 17, "text-anchor": "middle" }, event.number),
-    ]));
-}
-
-// apart moves sorted places so that the distance between two of them is at least the given
-// distance.
-export function apart(places, distance) {
-  const moved = [...places];
-  for (let i = 1; i < moved.length; i++) moved[i] = Math.max(moved[i], moved[i - 1] + distance);
-  moved[moved.length - 1] = Math.min(moved[moved.length - 1], 0.97);
-  for (let i = moved.length - 2; i >= 0; i--) moved[i] = Math.min(moved[i], moved[i + 1] - distance);
-  return moved;
 }

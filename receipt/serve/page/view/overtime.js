@@ -120,7 +120,7 @@ const reasons = new Map([
   ["older", (n) => `${plural(n, "receipt")} that newer versions supersede`],
   ["newer", (n) => `${plural(n, "newer version")} of receipts whose older version is counted`],
   ["currency", (n) => `the cost of ${plural(n, "receipt")} in further currencies`],
-  ["time", (n) => `${plural(n, "receipt")} without a time that was told and can be drawn, though in the totals`],
+  ["time", (n) => `${plural(n, "receipt")} without a recorded time that can be drawn, though in the totals`],
   ["unseen", (n) => `whether ${plural(n, "later receipt")} are copies`],
 ]);
 
@@ -131,7 +131,7 @@ function renderLeftOut(left) {
   const entries = [...reasons].filter(([name]) => count(left, name) > 0).map(([name, say]) => say(count(left, name)));
   for (const [name, what] of untold) {
     const receipts = count(member(left, "untold"), name);
-    if (receipts > 0) entries.push(`${what} of ${plural(receipts, "receipt")}, not told by the source or not in full`);
+    if (receipts > 0) entries.push(`${what} of ${plural(receipts, "receipt")}, not recorded, or only in part`);
   }
   const over = count(left, "at_most");
   if (over > 0) entries.push(`how much less the cost of ${plural(over, "receipt")} was, which may be stated too high`);

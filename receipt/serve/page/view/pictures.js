@@ -7,7 +7,7 @@ import { foreign, h, mono, section, table } from "./dom.js";
 import { isObject, list, member, text } from "./json.js";
 import { between, both, count, decimal, named, tick } from "./overtime.js";
 import { number, plural } from "./text.js";
-import { boundOf } from "./untold.js";
+import { boundOf } from "./unreported.js";
 
 const series = [{ of: "verified", name: "verified", tone: "good" }, { of: "undecided", name: "not confirmed", tone: "hatched" }, { of: "refuted", name: "refuted", tone: "bad" }];
 
@@ -29,7 +29,7 @@ function renderVerdicts(verdicts) {
     h("div", { class: "plot" }, columns(`Verdicts by ${unit}`, `from ${named(bins[0], unit, "from")} to ${named(bins.at(-1), unit, "from")}; at most ${tick(highest)} at a time`, places, series),
     h("div", { class: bins.length > 1 ? "ends" : "ends single" }, h("span", {}, named(bins[0], unit, "from")), bins.length > 1 && h("span", {}, named(bins.at(-1), unit, "from"))),
     h("span", { class: "top" }, tick(highest))),
-    h("p", { class: "aside" }, `By ${unit}, UTC, as the receipts state when their tasks were completed; of a refuted one that may be false, too.`, untimed > 0 ? ` ${plural(untimed, "receipt")} without a time that was told and can be read ${untimed === 1 ? "is" : "are"} not drawn.` : ""),
+    h("p", { class: "aside" }, `By ${unit}, UTC, as the receipts state when their tasks were completed; of a refuted one that may be false, too.`, untimed > 0 ? ` ${plural(untimed, "receipt")} without a recorded time that can be read ${untimed === 1 ? "is" : "are"} not drawn.` : ""),
     h("details", {}, h("summary", {}, "The numbers"), table(`Verdicts by ${unit}`, [unit, ...series.map((one) => ({ name: one.name, kind: "number" }))], bins, (bin) => [named(bin, unit, "from"), ...of(bin).map((value) => number(value))], 100)));
 }
 
@@ -42,12 +42,12 @@ function renderModels(aggregate) {
   const rows = list(member(aggregate, "models", "rows")).filter(isObject).slice(0, 20);
   if (rows.length === 0) return null;
   const sum = (row, ...names) => ["verified", "other"].map((side) => decimal(member(row, side, ...names)));
-  const label = (row) => [foreign(text(row.provider) || "provider not told", 80), " ", text(row.model) ? foreign(row.model, 80) : h("span", { class: "absent" }, "model not named")];
+  const label = (row) => [foreign(text(row.provider) || "provider not recorded", 80), " ", text(row.model) ? foreign(row.model, 80) : h("span", { class: "absent" }, "model not named")];
   const entry = (row, name, sums) => ({ label: label(row), name: `${name} of ${text(row.model).slice(0, 80)}`, value: Number(sums[0]) + Number(sums[1]), text: split(...sums) });
   const all = (row, name) => count(member(row, "verified"), name) + count(member(row, "other"), name);
   const bounded = (row, name, sums, untold, over) => {
     const made = entry(row, name.replace("_", " "), sums), under = all(row, untold);
-    if (under > 0 && under === all(row, "entries") && sums.every((one) => one === "0")) return { ...made, text: "not told" };
+    if (under > 0 && under === all(row, "entries") && sums.every((one) => one === "0")) return { ...made, text: "not recorded" };
     return { ...made, text: [boundOf(under > 0, all(row, over) > 0), made.text] };
   };
   const tokens = (row, name) => bounded(row, name, sum(row, name), "untold", "over");
@@ -84,7 +84,7 @@ function renderApprovals(aggregate) {
   const untold = count(member(aggregate, "left_out", "untold"), "approvals");
   if (!isObject(member(aggregate, "totals")) || (kinds.every(([name]) => of(name).every((one) => one === 0)) && untold === 0)) return null;
   return h("div", {}, bars("Approvals by decision", ["decision", "part", "approvals"], kinds.map(([name, words, tone]) => ({ label: words, name: words, value: of(name)[0] + of(name)[1], text: split(...of(name)), tone }))),
-    untold > 0 && h("p", { class: "aside" }, `Of ${plural(untold, "receipt")} the source did not tell all approvals.`));
+    untold > 0 && h("p", { class: "aside" }, `The sources of ${plural(untold, "receipt")} did not record all approvals.`));
 }
 
 function renderPaths(aggregate) {
@@ -92,5 +92,5 @@ function renderPaths(aggregate) {
   if (rows.length === 0) return null;
   return h("div", {}, bars("Files most written", ["file", "part", "writes"], rows.slice(0, 10).map((row) => named1(row, text(row.name) ? mono(row.name, 160) : h("span", { class: "absent" }, "not named"), "writes"))),
     beyondNames(paths, rows.slice(0, 10), "file"),
-    untold > 0 && h("p", { class: "aside" }, `Of ${plural(untold, "receipt")} the source did not tell all writes.`));
+    untold > 0 && h("p", { class: "aside" }, `The sources of ${plural(untold, "receipt")} did not record all writes.`));
 }

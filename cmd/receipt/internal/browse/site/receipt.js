@@ -12,7 +12,7 @@ export async function renderPage(table, row, size, keys, back) {
   const name = `receipts-${Math.floor(row / size)}`, entry = (await load(name))[row % size];
   const { report, receipt, headline } = entry, content = isObject(receipt);
   return h("article", { class: "page" },
-    h("h2", { class: "part", tabindex: -1 }, foreign(table.value("sentence", row) || table.ids[row] || entry.address)),
+    h("h2", { class: "part", tabindex: -1 }, "Receipt ", foreign(table.ids[row] || entry.address)),
     neighbors(table, row, back),
     entry.withheld === true && h("p", { class: "caution" }, "The content is not shown, because it may contain a secret. To read it, use receipt show."),
     renderHeadlines(report, keys, receipt, headline), renderSteps(report), content && renderReceipt(receipt, report));
