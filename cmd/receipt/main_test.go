@@ -67,6 +67,12 @@ func TestUpstreamReplay(t *testing.T) {
 	runScripts(t, []string{"testdata/upstream/replay.txtar"}, map[string]string{"harn": published})
 }
 
+// TestUpstreamHook verifies that the hook of Claude Code records published transcripts.
+func TestUpstreamHook(t *testing.T) {
+	published := absolute(t, vectors.Dir(t, "sources-2/claude-transcript-entireio"))
+	runScripts(t, []string{"testdata/upstream/hook.txtar"}, map[string]string{"claude": published})
+}
+
 // runScripts runs scripts in directories that contain links to the fixtures and to the given
 // targets.
 func runScripts(t *testing.T, files []string, links map[string]string) {
