@@ -24,6 +24,10 @@ import (
 // writes files.
 const roomVariable = "RECEIPT_TEST_ROOM"
 
+// programVariable is the environment variable for the directory of another program receipt, such as
+// one of a release, that the scripts run.
+const programVariable = "RECEIPT_TEST_PROGRAM"
+
 func TestMain(m *testing.M) {
 	flag.Bool("update", false, "rewrite the expected output in testdata")
 	if os.Getenv("GOGC") == "" { // otherwise, collecting small heaps takes a third of the time
@@ -85,7 +89,8 @@ func runScripts(t *testing.T, files []string, links map[string]string) {
 	maps.Copy(all, links)
 	commands := corpusCommands()
 	commands["exits"], commands["runs"] = exits, runs(process)
-	if !testsize.Full() {
+	program := os.Getenv(programVariable)
+	if !testsize.Full() && program == "" {
 		all := newRunners(t)
 		commands["exits"], commands["runs"] = all.exits, runs(all.run)
 	}
@@ -97,6 +102,9 @@ func runScripts(t *testing.T, files []string, links map[string]string) {
 			env.Setenv("FIXTURES", fixtures)
 			env.Setenv("HOME", env.WorkDir)
 			env.Setenv("MANY", many())
+			if program != "" {
+				env.Setenv("PATH", program+string(filepath.ListSeparator)+env.Getenv("PATH"))
+			}
 			for _, name := range []string{"RECEIPT_KEYS", "XDG_CONFIG_HOME", "NO_COLOR"} {
 				env.Setenv(name, "")
 			}

@@ -45,6 +45,18 @@ func TestRelease(t *testing.T) {
 		t.Error(file)
 	}
 	checkFiles(t, r, work)
+	checkScripts(t, filepath.Join(r.dir, r.programs[0].name))
+}
+
+// checkScripts runs the scripts of the first ten minutes, and of every day, with a program.
+func checkScripts(t *testing.T, program string) {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.Symlink(program, filepath.Join(dir, "receipt")); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("RECEIPT_TEST_PROGRAM", dir)
+	run(t, "../..", true, "go", "test", "./cmd/receipt", "-count=1", "-run", "TestScripts/^(first|init|hook|defaults|list|show)$")
 }
 
 // TestFiles checks the release files that are created from an ordinary build.
