@@ -16,7 +16,7 @@ func TestParse(t *testing.T) {
 		{"gs://lake", "gs://lake/", "", "gs://lake", false, "a.json", ""},
 		{"gs://lake/", "gs://lake/", "", "gs://lake", false, "a/b.json", ""},
 		{"azblob://lake/day-*/a.jsonl.zst", "azblob://lake/day-*/a.jsonl.zst", "day-", "azblob://lake", false, "day-7/a.jsonl.zst", "day-7/x/a.jsonl.zst"},
-		{"s3://lake/a%20b/c.json", "s3://lake/a%20b/c.json", "a%20b/c.json", "s3://lake", true, "", ""}, // keys are as they are written
+		{"s3://lake/a%20b/c.json", "s3://lake/a%20b/c.json", "a%20b/c.json", "s3://lake", true, "", ""}, // keys are used as written, without decoding
 		{"file:///srv/receipts/", "/srv/receipts/", "", "file:///srv/receipts/", false, "x.json", ""},
 		{"file:///srv/receipts/a.json", "/srv/receipts/a.json", "a.json", "file:///srv/receipts/", true, "", ""},
 		{"file:///srv/*/a.json", "/srv/*/a.json", "", "file:///srv/", false, "x/a.json", "a.json"},
@@ -35,8 +35,8 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// FuzzParse verifies that the listed prefix covers every key that an address names, and that
-// reports never contain the parameters for the storage.
+// FuzzParse verifies that the listed prefix matches every key to which an address refers, and that
+// reports never contain the storage parameters.
 func FuzzParse(f *testing.F) {
 	f.Add("s3://lake/day-*.jsonl?region=secret", "day-7.jsonl")
 	f.Add("file:///srv/[ab]/x.json", "a/x.json")

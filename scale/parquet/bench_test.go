@@ -12,7 +12,7 @@ import (
 	"github.com/receiptkit/receiptkit/scale/parquet"
 )
 
-// BenchmarkWriter measures the cost of a row without the verification.
+// BenchmarkWriter measures the cost of writing a row, without the cost of verification.
 func BenchmarkWriter(b *testing.B) {
 	data, err := fixtures.Read("valid/full.json")
 	if err != nil {

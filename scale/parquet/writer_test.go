@@ -42,7 +42,7 @@ func task(t *testing.T) (row rows.Row) {
 	return row
 }
 
-// TestColumns verifies that a file has the columns of the table, each of which can be NULL.
+// TestColumns verifies that a file has the columns of the table, each of which is nullable.
 func TestColumns(t *testing.T) {
 	var names []string
 	for _, field := range pq.SchemaOf(rows.Row{}).Fields() {
@@ -56,7 +56,8 @@ func TestColumns(t *testing.T) {
 	}
 }
 
-// TestWriter verifies that rows are read back as written, NULL as NULL, from files of many groups.
+// TestWriter verifies that rows are read back as they were written, with NULL as NULL, from files
+// with many row groups.
 func TestWriter(t *testing.T) {
 	first := task(t)
 	last := rows.Row{Kind: "finding", Verdict: "refuted"}
@@ -78,7 +79,7 @@ func TestWriter(t *testing.T) {
 		}
 
 		groups, list := readBack(t, file.Bytes())
-		if want := n/65_000 + 1; groups != want || len(list) != n+1 { // by their texts, too
+		if want := n/65_000 + 1; groups != want || len(list) != n+1 { // the lengths of texts also determine the groups
 			t.Fatalf("%d groups of %d rows, want %d of %d", groups, len(list), want, n+1)
 		}
 		for i, row := range list[:n] {
@@ -105,8 +106,8 @@ func readBack(t *testing.T, file []byte) (groups int, list []rows.Row) {
 	return len(f.RowGroups()), list
 }
 
-// TestNullIsNull verifies that absent values are NULL in the file at any position, and not an empty
-// text or zero, which a Go struct could not distinguish.
+// TestNullIsNull verifies that absent values are NULL in the file, at any position, instead of an
+// empty string or zero. A Go struct could not distinguish these.
 func TestNullIsNull(t *testing.T) {
 	c := rand.New(rand.NewPCG(1, 2))
 	full := task(t)
@@ -126,7 +127,7 @@ func TestNullIsNull(t *testing.T) {
 				}
 			}
 			list[i].Previous += strings.Repeat("x", c.IntN(2))
-			list[i].Tenant = list[i].Tenant[:len(list[i].Tenant)*c.IntN(2)] // "" with a place in memory
+			list[i].Tenant = list[i].Tenant[:len(list[i].Tenant)*c.IntN(2)] // "" that points to memory
 			if err := w.Write(list[i]); err != nil {
 				t.Fatal(err)
 			}
@@ -150,8 +151,8 @@ func TestNullIsNull(t *testing.T) {
 	}
 }
 
-// TestFileIsWhatWasWritten compares each value of a file of many pages, with texts that share a
-// prefix with the previous one, extend it, or have nothing in common with it.
+// TestFileIsWhatWasWritten verifies each value in a file with many pages. Some of the texts share a
+// prefix with the previous text, some extend it, and others have nothing in common with it.
 func TestFileIsWhatWasWritten(t *testing.T) {
 	c := rand.New(rand.NewPCG(3, 4))
 	texts := []string{"", "a", "ab", "abc", "é", "sha256:", strings.Repeat("a", 256), strings.Repeat("a", 255) + "b"}
@@ -207,7 +208,7 @@ func pointer[T any](value T, there bool) *T {
 	return &value
 }
 
-// TestHashesAreHalved verifies that a digit of a hash takes four bits.
+// TestHashesAreHalved verifies that each digit of a hash takes up four bits.
 func TestHashesAreHalved(t *testing.T) {
 	const n = 10_000
 	var file bytes.Buffer
@@ -225,7 +226,7 @@ func TestHashesAreHalved(t *testing.T) {
 	}
 }
 
-// TestGroupsAreBounded verifies that long texts end a group early.
+// TestGroupsAreBounded verifies that long texts end a row group early.
 func TestGroupsAreBounded(t *testing.T) {
 	var file bytes.Buffer
 	w := parquet.NewWriter(&file)
@@ -244,7 +245,7 @@ func TestGroupsAreBounded(t *testing.T) {
 	}
 }
 
-// TestMemory verifies that memory does not grow with the number of rows.
+// TestMemory verifies that memory use does not grow with the number of rows.
 func TestMemory(t *testing.T) {
 	n := 150_000
 	if testsize.Full() {
@@ -285,7 +286,7 @@ func (f *failing) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestWriteFails verifies that a full disk never results in a complete file.
+// TestWriteFails verifies that a full disk never leads to a complete file.
 func TestWriteFails(t *testing.T) {
 	row := task(t)
 	for _, after := range []int{0, 3, 4, 1000} {
@@ -296,7 +297,7 @@ func TestWriteFails(t *testing.T) {
 		}
 	}
 
-	// It also holds if there is space again.
+	// This must also hold if space becomes available again.
 	disk := &failing{1 << 10}
 	w, before := parquet.NewWriter(disk), error(nil)
 	row.ReceiptID = strings.Repeat("a", 1<<20)

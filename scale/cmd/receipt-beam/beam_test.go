@@ -24,12 +24,12 @@ import (
 	"github.com/receiptkit/receiptkit/scale/terms"
 )
 
-// begin starts Beam once, because its registry is global.
+// begin initializes Beam only once, because its registry is global.
 var begin = sync.OnceFunc(beam.Init)
 
 func now() time.Time { return time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC) }
 
-// runBeam runs a command line on prism and returns what it wrote.
+// runBeam runs a command line with the runner prism, and returns the exit code and the output.
 func runBeam(t testing.TB, args ...string) (code int, out, messages string) {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
@@ -37,7 +37,7 @@ func runBeam(t testing.TB, args ...string) (code int, out, messages string) {
 	return code, stdout.String(), stderr.String()
 }
 
-// fixture returns the path of a file of the fixtures.
+// fixture returns the path of a fixture.
 func fixture(t testing.TB, name string) string {
 	t.Helper()
 	path, err := filepath.Abs(filepath.Join("../../../fixtures", name))
@@ -47,7 +47,7 @@ func fixture(t testing.TB, name string) string {
 	return path
 }
 
-// verifier returns a verifier with the keys of the fixtures.
+// verifier returns a verifier that uses the keys from the fixtures.
 func verifier(t testing.TB, strict bool) *receipt.Verifier {
 	t.Helper()
 	text, err := fixtures.Read(lake.Keys)
@@ -65,15 +65,15 @@ func verifier(t testing.TB, strict bool) *receipt.Verifier {
 	return v
 }
 
-// A verdict is the result of a run: its summary without program and times, and a line for each
-// receipt that is not verified.
+// A verdict is the result of a run. It contains the summary without the program and times, and a
+// line for each receipt that is not verified.
 type verdict struct {
 	summary map[string]any
 	reports []string
 }
 
-// bare removes the parts of a summary that may differ between programs: name, times, the source of
-// the keys, and the roster, which an engine does not keep.
+// bare removes the parts of a summary that may differ between programs: the name, the times, the
+// source of the keys, and the roster, which an engine does not keep.
 func bare(t *testing.T, text []byte) map[string]any {
 	t.Helper()
 	var m map[string]any
@@ -86,7 +86,7 @@ func bare(t *testing.T, text []byte) map[string]any {
 	return m
 }
 
-// verify returns the result of receipt verify --unordered on the same files.
+// verify returns the result of receipt verify --unordered for the same files.
 func verify(t *testing.T, paths []string, o stream.Options) verdict {
 	t.Helper()
 	return verifyBy(t, verifier(t, false), paths, o)
@@ -120,7 +120,7 @@ func verdictOf(t *testing.T, judge *receipt.Verifier, sources []stream.Source, o
 	return v
 }
 
-// readVerdict reads the files of a run of receipt-beam.
+// readVerdict reads the result of a run from the files that receipt-beam wrote.
 func readVerdict(t *testing.T, prefix string) (v verdict) {
 	t.Helper()
 	text, err := os.ReadFile(prefix + ".json")
@@ -149,7 +149,7 @@ func readVerdict(t *testing.T, prefix string) (v verdict) {
 	return v
 }
 
-// compare reports how two verdicts differ.
+// compare fails the test if two verdicts differ.
 func compare(t *testing.T, got, want verdict) {
 	t.Helper()
 	for name := range want.summary {
@@ -186,10 +186,10 @@ func canonical(t *testing.T, v any) string {
 	return string(text)
 }
 
-// full reports whether tests run in full size, as in CI.
+// full reports whether tests run at full size, as in CI.
 func full() bool { return os.Getenv("CI") != "" }
 
-// lay writes a lake into files and returns their paths, in the order of their names.
+// lay writes a lake to files, and returns their paths in the order of their names.
 func lay(t *testing.T, l *lake.Lake, parts int, overlap, mix bool, dice *rand.Rand) (dir string, paths []string, copies int) {
 	t.Helper()
 	files, copies := l.Deal(parts, overlap, mix, dice)
@@ -208,8 +208,8 @@ func write(t testing.TB, path string, text []byte) string {
 	return path
 }
 
-// TestAgreement verifies that the findings in a lake equal those of receipt verify, for any division
-// into parts and any order.
+// TestAgreement verifies that the findings in a lake equal those of receipt verify, regardless of
+// how the lake is divided into parts and of their order.
 func TestAgreement(t *testing.T) {
 	n, parts, ways := 600, 12, 2
 	if full() {
@@ -233,7 +233,7 @@ func TestAgreement(t *testing.T) {
 		want := verify(t, paths, stream.Options{Continuity: stream.Continuity{Expect: l.Expect}})
 		compare(t, got, want)
 
-		// They also equal the planted faults.
+		// The findings must also equal the planted faults.
 		found := map[string]any{"receipts": l.Receipts, "verified": l.Verified, "refuted": l.Refuted, "undecided": l.Undecided, "copies": l.Copies + copies, "codes": l.Codes}
 		for name, planted := range found {
 			if g, w := canonical(t, got.summary[name]), canonical(t, planted); g != w {
@@ -243,7 +243,7 @@ func TestAgreement(t *testing.T) {
 	}
 }
 
-// heads writes a report that names the heads of a lake before it was cut.
+// heads writes a report that contains the heads that a lake had before it was truncated.
 func heads(t *testing.T, l *lake.Lake) string {
 	t.Helper()
 	var whole join.Result
@@ -263,8 +263,8 @@ func heads(t *testing.T, l *lake.Lake) string {
 	return write(t, filepath.Join(t.TempDir(), "before.json"), text)
 }
 
-// TestFixtures verifies that results equal those of receipt verify for all fixtures, in every form,
-// with every fault, and under all options.
+// TestFixtures verifies that the results for all fixtures equal those of receipt verify, in every
+// form, with every fault, and with all options.
 func TestFixtures(t *testing.T) {
 	trusted := fixture(t, lake.Keys)
 	strange := t.TempDir()
@@ -316,7 +316,7 @@ func TestFixtures(t *testing.T) {
 	}
 }
 
-// packed returns a text as gzip.
+// packed compresses a text with gzip.
 func packed(t *testing.T, text []byte) []byte {
 	t.Helper()
 	var b bytes.Buffer

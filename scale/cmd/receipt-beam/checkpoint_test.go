@@ -27,7 +27,7 @@ import (
 
 const logName, ownName = "log.example.net/receipts", "own.example.net/receipts"
 
-// private returns a private key of the fixtures.
+// private returns a private key from the fixtures.
 func private(t *testing.T, name string) *keys.PrivateKey {
 	t.Helper()
 	text, err := fixtures.Read("keys/" + name + ".private.json")
@@ -41,7 +41,8 @@ func private(t *testing.T, name string) *keys.PrivateKey {
 	return key
 }
 
-// claim returns a checkpoint over leaves, signed by a key of the fixtures and cosigned by witness_1.
+// claim returns a checkpoint that covers the leaves. It is signed with a key from the fixtures and
+// cosigned by witness_1.
 func claim(t *testing.T, key, origin string, leaves []merkle.Hash, cosigned bool) []byte {
 	t.Helper()
 	note, err := keys.NewSigner(private(t, key), nil).SignCheckpoint(t.Context(), &tlog.Checkpoint{Origin: origin, Size: uint64(len(leaves)), Root: merkle.Root(leaves)})
@@ -54,7 +55,7 @@ func claim(t *testing.T, key, origin string, leaves []merkle.Hash, cosigned bool
 	return note
 }
 
-// leavesOf returns the leaves of files in their order.
+// leavesOf returns the leaves of the receipts in files, in order.
 func leavesOf(t *testing.T, paths []string) (leaves []merkle.Hash) {
 	t.Helper()
 	err := stream.Leaves(t.Context(), sources(paths), stream.Options{}, func(l join.Leaf) error {
@@ -69,7 +70,7 @@ func leavesOf(t *testing.T, paths []string) (leaves []merkle.Hash) {
 	return leaves
 }
 
-// logKeys returns the keys of the fixtures. The issuer's key is also a log's.
+// logKeys returns the keys from the fixtures. The issuer's key may also sign checkpoints as a log.
 func logKeys(t *testing.T) (path string, set []byte) {
 	t.Helper()
 	text, err := fixtures.Read(lake.Keys)
@@ -93,7 +94,7 @@ func logKeys(t *testing.T) (path string, set []byte) {
 	return write(t, filepath.Join(t.TempDir(), "keys.json"), set), set
 }
 
-// logging returns the verifier with these keys.
+// logging returns a verifier that uses these keys.
 func logging(t *testing.T, set []byte, strict bool) *receipt.Verifier {
 	t.Helper()
 	trusted, err := keys.ParseSet(set)
@@ -107,7 +108,7 @@ func logging(t *testing.T, set []byte, strict bool) *receipt.Verifier {
 	return v
 }
 
-// longest returns the first receipts of the longest stream of a lake, which has no fault.
+// longest returns the first receipts of the longest stream in a lake. That stream has no fault.
 func longest(t *testing.T, n int) []lake.Line {
 	t.Helper()
 	l, err := lake.New(1000, 7)
@@ -124,8 +125,8 @@ func longest(t *testing.T, n int) []lake.Line {
 	return most[:n]
 }
 
-// TestCheckpoint verifies that results under a checkpoint equal those of receipt verify, byte for
-// byte.
+// TestCheckpoint verifies that the results with a checkpoint equal those of receipt verify, byte
+// for byte.
 func TestCheckpoint(t *testing.T) {
 	trusted, set := logKeys(t)
 	l, err := lake.New(600, 7)
@@ -135,7 +136,7 @@ func TestCheckpoint(t *testing.T) {
 	dice := rand.New(rand.NewPCG(8, 9))
 	_, faulty, _ := lay(t, l, 9, true, true, dice)
 
-	// A chain without a fault, with and without a file that is not a receipt.
+	// These cases use a chain without faults, with and without a file that is not a receipt.
 	lines := longest(t, 140)
 	whole, holed := t.TempDir(), t.TempDir()
 	var parts, broken []string
@@ -165,7 +166,7 @@ func TestCheckpoint(t *testing.T) {
 		cosigned    bool
 		args        string
 		code        int
-		want        string // in what is said of all
+		want        string // text that the summary must contain
 	}{
 		{name: "all", paths: parts, over: all, code: terms.ExitVerified, want: "verified: 140 receipts, 140 verified"},
 		{name: "strict", paths: parts, over: all, args: "--strict", code: terms.ExitVerified},
@@ -215,7 +216,7 @@ func TestCheckpoint(t *testing.T) {
 	}
 }
 
-// sources returns files by their paths.
+// sources returns the sources for the files with the given paths.
 func sources(paths []string) (list []stream.Source) {
 	for _, path := range paths {
 		list = append(list, stream.Source{Name: path, Open: func() (io.ReadCloser, error) { return os.Open(path) }})
@@ -223,8 +224,8 @@ func sources(paths []string) (list []stream.Source) {
 	return list
 }
 
-// TestCheckpointBesideOthers verifies that other files in a directory of receipts have no leaf and
-// leave no gap.
+// TestCheckpointBesideOthers verifies that other files in a directory of receipts have no leaves
+// and cause no gap in the tree.
 func TestCheckpointBesideOthers(t *testing.T) {
 	l, err := lake.New(400, 7)
 	if err != nil {

@@ -22,8 +22,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// dying passes elements on, and panics once in the middle of a bundle, after later steps have
-// processed the earlier elements.
+// dying passes elements on. It panics once in the middle of a bundle, after later steps have
+// processed the preceding elements.
 type dying struct{ After int64 }
 
 var (
@@ -43,7 +43,7 @@ func init() {
 	register.DoFn2x0[[]byte, func([]byte)](&dying{})
 }
 
-// jobOf returns the job of a command line.
+// jobOf returns the job that a command line specifies.
 func jobOf(t *testing.T, args ...string) *job {
 	t.Helper()
 	begin()
@@ -58,9 +58,9 @@ func jobOf(t *testing.T, args ...string) *job {
 	return j
 }
 
-// TestDeath verifies that a worker that dies in the middle of a bundle ends the job on prism, which
-// retries nothing, without a verdict or files. The same job, run again, has the result of an
-// undisturbed one.
+// TestDeath verifies that a worker that dies in the middle of a bundle ends the job without a
+// verdict and without files on prism, which retries nothing. If the same job is run again, it must
+// have the result of an undisturbed job.
 func TestDeath(t *testing.T) {
 	l, err := lake.New(400, 3)
 	if err != nil {
@@ -92,7 +92,7 @@ func TestDeath(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	// Without the panic, it is the same pipeline.
+	// The same pipeline now runs without a panic.
 	p, s = beam.NewPipelineWithRoot()
 	layOut(s, beam.ParDo(s, &dying{After: 3}, beam.CreateList(s, list)), setting, false)
 	if err := beamx.Run(t.Context(), p); err != nil {
@@ -104,11 +104,11 @@ func TestDeath(t *testing.T) {
 	compare(t, readVerdict(t, prefix), verify(t, paths, stream.Options{}))
 }
 
-// A bundle contains the elements of one attempt. The elements of a worker that died are dropped.
+// A bundle contains the elements from one attempt. If a worker dies, its elements are dropped.
 type bundle struct {
 	records [][]byte
 	others  []string
-	dies    int // after so many; 0: never
+	dies    int // number of elements after which the worker dies; 0 means never
 }
 
 func (b *bundle) byID(_, record []byte)   { b.alone(record) }
@@ -131,8 +131,9 @@ func attempt(t *testing.T, f func() error) (died bool) {
 	return false
 }
 
-// TestRetries verifies that a dead worker leaves nothing behind. Runners that retry a bundle drop its
-// elements; a second or concurrent attempt must emit and write the same as an undisturbed one.
+// TestRetries verifies that a worker that dies leaves nothing behind. Runners that retry a bundle
+// drop its elements. A second or concurrent attempt must emit and write the same as an undisturbed
+// attempt.
 func TestRetries(t *testing.T) {
 	l, err := lake.New(400, 5)
 	if err != nil {
@@ -146,7 +147,7 @@ func TestRetries(t *testing.T) {
 	}
 	ctx := context.Background()
 
-	// The first pass, by a worker that dies and by one that does not.
+	// In the first pass, one worker dies and another does not.
 	read := func(f *firstReading, b *bundle) func() error {
 		return func() error { return f.ProcessElement(ctx, list[0], b.byID, b.alone, b.text, b.gaps) }
 	}
@@ -166,7 +167,7 @@ func TestRetries(t *testing.T) {
 		t.Error("the second attempt of the first reading is another one")
 	}
 
-	// The counts of an abandoned bundle are not in the next one.
+	// The counts of an abandoned bundle must not be included in the next bundle.
 	count := &tally{}
 	ignore := func(int, []byte) {}
 	count.StartBundle(ignore, ignore)
@@ -190,7 +191,7 @@ func TestRetries(t *testing.T) {
 		t.Errorf("%d receipts were counted of %d: %v", counted.Receipts, len(survivor.records), err)
 	}
 
-	// The second pass writes complete files or none.
+	// The second pass writes either complete files or none.
 	second := &secondReading{worker{Setting: setting}}
 	if err := second.Setup(); err != nil {
 		t.Fatal(err)
@@ -210,7 +211,7 @@ func TestRetries(t *testing.T) {
 		return second.ProcessElement(ctx, 0, texts(inputs), texts(nil), done)
 	}
 
-	// It dies while it writes, and after that.
+	// The worker dies once while it writes and once afterward.
 	lost := strings.Replace(survivor.others[0], `"number":0`, `"number":1,"object":{"name":"lost","address":"mem://","version":7}`, 1)
 	if err := again(nil, survivor.others[0], lost); err == nil || len(staged()) > 0 {
 		t.Fatalf("%v, and it left %d files", err, len(staged()))
@@ -230,7 +231,8 @@ func TestRetries(t *testing.T) {
 	}
 }
 
-// TestFileReplaced verifies that a file with the same receipts in other bytes counts as replaced.
+// TestFileReplaced verifies that a file counts as replaced if it contains the same receipts in
+// other bytes.
 func TestFileReplaced(t *testing.T) {
 	l, err := lake.New(400, 9)
 	if err != nil {
@@ -260,7 +262,7 @@ func TestFileReplaced(t *testing.T) {
 	}
 }
 
-// texts returns an iterator over texts, as a runner supplies it.
+// texts returns an iterator over texts, like the iterators that a runner supplies.
 func texts(list []string) func(*[]byte) bool {
 	return func(to *[]byte) bool {
 		if len(list) == 0 {

@@ -19,7 +19,7 @@ import (
 	"github.com/receiptkit/receiptkit/scale/terms"
 )
 
-// A store is a bucket of S3 on loopback.
+// A store is an S3 bucket that is served on the loopback interface.
 type store struct {
 	t       *testing.T
 	backend gofakes3.Backend
@@ -27,7 +27,7 @@ type store struct {
 
 	mu   sync.Mutex
 	gets map[string]int
-	seen func(key string, times int) // before each GET of an object is answered
+	seen func(key string, times int) // called before each GET of an object is answered
 }
 
 const bucket = "lake"
@@ -64,7 +64,7 @@ func (s *store) put(key string, data []byte) {
 	}
 }
 
-// keys returns the keys of the objects below a prefix.
+// keys returns the keys of all objects with the given prefix.
 func (s *store) keys(prefix string) (keys []string) {
 	s.t.Helper()
 	list, err := s.backend.ListBucket(bucket, &gofakes3.Prefix{HasPrefix: true, Prefix: prefix}, gofakes3.ListBucketPage{})
@@ -77,12 +77,12 @@ func (s *store) keys(prefix string) (keys []string) {
 	return keys
 }
 
-// address returns an address for keys of the bucket.
+// address returns an address that matches keys in the bucket.
 func (s *store) address(key string) string {
 	return "s3://" + bucket + "/" + key + "?region=us-east-1&use_path_style=true&disable_https=true&endpoint=" + s.server.URL
 }
 
-// TestObjects verifies that objects yield the same results as files, and that results can be
+// TestObjects verifies that objects lead to the same results as files, and that results can be
 // written to object storage.
 func TestObjects(t *testing.T) {
 	l, err := lake.New(400, 11)
@@ -114,7 +114,7 @@ func TestObjects(t *testing.T) {
 	got.summary["skipped"], got.summary["skipped_count"] = want.summary["skipped"], want.summary["skipped_count"]
 	compare(t, got, want)
 
-	// The same with results in the bucket. Nothing else of the run remains there.
+	// Repeat the run with the results in the bucket. The run must leave nothing else in the bucket.
 	code, out2, messages := runBeam(t, "--input", s.address("day/*.jsonl"), "--keys", fixture(t, lake.Keys), "--output", s.address("out/v"))
 	if code != terms.ExitRefuted || messages != "" || out2 != strings.ReplaceAll(out, prefix, "s3://lake/out/v") {
 		t.Fatalf("exit %d: %s%s", code, out2, messages)
@@ -127,8 +127,8 @@ func TestObjects(t *testing.T) {
 	}
 }
 
-// TestReplaced verifies that an object or a file that is replaced or deleted between the two passes
-// results in an error, without a verdict or files, even if the new bytes are valid.
+// TestReplaced verifies the result if an object or a file is replaced or deleted between the two
+// passes. There must be an error, no verdict, and no files, even if the new bytes are valid.
 func TestReplaced(t *testing.T) {
 	l, err := lake.New(400, 13)
 	if err != nil {

@@ -27,8 +27,8 @@ func left(t *testing.T, dir string) (names []string) {
 	return names
 }
 
-// TestExit verifies that the exit codes equal those of receipt verify, and that every run with a
-// verdict writes all its files.
+// TestExit verifies that the exit codes equal those of receipt verify, and that every run that has
+// a verdict writes all of its files.
 func TestExit(t *testing.T) {
 	trusted := fixture(t, "keys/trust.json")
 	broken := filepath.Join(t.TempDir(), "cut.jsonl.gz")
@@ -63,8 +63,8 @@ func TestExit(t *testing.T) {
 	}
 }
 
-// TestRefused verifies that a run that is impossible as requested results in an error of one line,
-// and writes nothing.
+// TestRefused verifies that a run that is not possible as requested leads to a one-line error and
+// writes nothing.
 func TestRefused(t *testing.T) {
 	trusted, one := fixture(t, "keys/trust.json"), fixture(t, "valid/task.json")
 	dir := t.TempDir()
@@ -94,7 +94,7 @@ func TestRefused(t *testing.T) {
 		{"not waited for", []string{"--keys", trusted, "--input", one, "--output", filepath.Join(dir, "v"), "--async"}, "--async yields no verdict"},
 	} {
 		code, out, messages := runBeam(t, test.args...)
-		for name, value := range map[string]string{"async": "false", "runner": ""} { // Beam's flags are the process's
+		for name, value := range map[string]string{"async": "false", "runner": ""} { // Beam's flags are global to the process, so reset them
 			if err := runnerFlags().Set(name, value); err != nil {
 				t.Fatal(err)
 			}
@@ -108,8 +108,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestSummary verifies that the summary conforms to its schema, contains the heads, and merges with
-// others.
+// TestSummary verifies that the summary conforms to its schema, contains the heads, and can be
+// merged with other summaries.
 func TestSummary(t *testing.T) {
 	prefix := filepath.Join(t.TempDir(), "v")
 	if code, out, messages := runBeam(t, "--keys", fixture(t, "keys/trust.json"), "--input", fixture(t, "valid"), "--output", prefix); code != terms.ExitVerified {
@@ -144,7 +144,7 @@ func TestSummary(t *testing.T) {
 		t.Errorf("%s", report.Summary)
 	}
 
-	// Merge it with a report of receipt verify on one of the inputs.
+	// Merge the summary with a report of receipt verify on one of the inputs.
 	again, err := os.ReadFile(fixture(t, "valid/task.json"))
 	if err != nil {
 		t.Fatal(err)
@@ -158,7 +158,7 @@ func TestSummary(t *testing.T) {
 		t.Error(err)
 	}
 
-	// The next run accepts it as the report of earlier receipts.
+	// The next run must accept the result as the report on earlier receipts.
 	if code, out, messages := runBeam(t, "--keys", fixture(t, "keys/trust.json"), "--input", fixture(t, "valid"), "--expect-head", prefix+".json", "--output", prefix+"2"); code != terms.ExitVerified || strings.Contains(out, "tail_not_checked") {
 		t.Errorf("exit %d: %s%s", code, out, messages)
 	}

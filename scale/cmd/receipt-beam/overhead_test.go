@@ -16,8 +16,8 @@ import (
 	"github.com/receiptkit/receiptkit/scale/parquet"
 )
 
-// BenchmarkOverhead measures the cost of a receipt on prism, and without an engine with the same rows
-// written. The ratio is the overhead of the engine.
+// BenchmarkOverhead measures the cost per receipt with prism, and without an engine if the same
+// rows are written. The ratio of the two is the overhead of the engine.
 func BenchmarkOverhead(b *testing.B) {
 	for _, n := range []int{10_000, 100_000, 1_000_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
@@ -41,7 +41,7 @@ func BenchmarkOverhead(b *testing.B) {
 	}
 }
 
-// spread writes n receipts into parts, in no order.
+// spread distributes n receipts over parts in no particular order, and writes them.
 func spread(b *testing.B, n, parts int) (paths []string) {
 	b.Helper()
 	l, err := lake.New(n, 17)
@@ -56,7 +56,7 @@ func spread(b *testing.B, n, parts int) (paths []string) {
 	return paths
 }
 
-// judge verifies files like receipt verify --unordered --report rows.parquet.
+// judge verifies files in the same way as receipt verify --unordered --report rows.parquet.
 func judge(b *testing.B, paths []string) {
 	b.Helper()
 	var sources []stream.Source

@@ -18,7 +18,7 @@ import (
 	"github.com/receiptkit/receiptkit/scale/terms"
 )
 
-// cells returns the rows of Parquet files, each as the text of all its columns, sorted.
+// cells returns the sorted rows of Parquet files. Each row is the text of all of its columns.
 func cells(t *testing.T, files ...string) (list []string) {
 	t.Helper()
 	for _, path := range files {
@@ -34,7 +34,7 @@ func cells(t *testing.T, files ...string) (list []string) {
 	return list
 }
 
-// TestRows verifies that the rows equal those of receipt verify --unordered --report in every
+// TestRows verifies that the rows equal those of receipt verify --unordered --report, in every
 // column.
 func TestRows(t *testing.T) {
 	l, err := lake.New(600, 17)

@@ -22,20 +22,20 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// A lake is a bucket of S3 on loopback.
+// A lake is an S3 bucket that is served on the loopback interface.
 type lake struct {
 	t      *testing.T
 	store  gofakes3.Backend
 	server *httptest.Server
 
 	mu    sync.Mutex
-	watch func(w http.ResponseWriter, r *http.Request, times int) http.ResponseWriter // sees each GET of an object before it is answered
+	watch func(w http.ResponseWriter, r *http.Request, times int) http.ResponseWriter // called for each GET of an object before it is answered
 	gets  map[string]int
 }
 
 const bucket = "lake"
 
-// newLake creates an empty bucket, and the credentials for its client.
+// newLake creates an empty bucket, and sets the credentials for its client.
 func newLake(t *testing.T) *lake {
 	t.Helper()
 	t.Setenv("AWS_ACCESS_KEY_ID", "nobody")
@@ -69,12 +69,12 @@ func (l *lake) put(key string, lines ...[]byte) {
 	}
 }
 
-// address returns an address for keys of the bucket.
+// address returns an address that matches keys in the bucket.
 func (l *lake) address(key string) string {
 	return "s3://" + bucket + "/" + key + "?region=us-east-1&use_path_style=true&disable_https=true&endpoint=" + l.server.URL
 }
 
-// receipts returns the lines of n linked receipts.
+// receipts returns n linked receipts as lines.
 func receipts(t *testing.T, n int) (lines [][]byte) {
 	t.Helper()
 	head := chain.Head{}
@@ -101,7 +101,7 @@ func receipts(t *testing.T, n int) (lines [][]byte) {
 	return lines
 }
 
-// verify runs a verification of integrity only.
+// verify runs a verification that checks only integrity.
 func verify(t *testing.T, args ...string) (code int, out, messages string) {
 	t.Helper()
 	return verifyBy(t, append([]string{"--integrity-only"}, args...)...)
@@ -116,7 +116,7 @@ func verifyBy(t *testing.T, args ...string) (code int, out, messages string) {
 	return code, stdout.String(), stderr.String()
 }
 
-// summaryOf reads the summary of a run of --format json.
+// summaryOf parses the summary from a run with --format json.
 func summaryOf(t *testing.T, out string) *stream.Summary {
 	t.Helper()
 	var report struct {

@@ -12,8 +12,8 @@ import (
 	"github.com/receiptkit/receiptkit/scale/object"
 )
 
-// TestPin: what one process opened, another one opens again by its pin, and nothing else
-// that was put in its place.
+// TestPin verifies that an object that one process opened can be opened by another process through
+// its pin, and that a replaced object cannot.
 func TestPin(t *testing.T) {
 	l, ctx := newLake(t), context.Background()
 	l.put("a.jsonl", []byte("one\n"))
@@ -27,7 +27,8 @@ func TestPin(t *testing.T) {
 	}
 	defer listing.Close()
 
-	// read opens a pin in a process of its own, and returns it as it is sent.
+	// read opens a pin in a separate process, and returns the content and the pin as it would be
+	// sent.
 	read := func(p object.Pin) (string, object.Pin, error) {
 		var buckets object.Buckets
 		defer buckets.Close()

@@ -21,7 +21,7 @@ import (
 	"github.com/receiptkit/receiptkit/scale/terms"
 )
 
-// fixture returns the path of a file of the fixtures.
+// fixture returns the path of a fixture.
 func fixture(t *testing.T, name string) string {
 	t.Helper()
 	path, err := filepath.Abs(filepath.Join("../../../fixtures", name))
@@ -41,7 +41,7 @@ func policyFile(t *testing.T, text string) string {
 	return name
 }
 
-// TestTrust verifies that every flag with a requirement affects the verdict.
+// TestTrust verifies that every flag that specifies a requirement affects the verdict.
 func TestTrust(t *testing.T) {
 	address := "file://" + fixture(t, "valid/task.json")
 	trusted := []string{"--keys", fixture(t, "keys/trust.json")}
@@ -51,7 +51,7 @@ func TestTrust(t *testing.T) {
 		name string
 		args []string
 		code int
-		want string // in the output or in the message
+		want string // text in the output or in the error message
 	}{
 		{"verified", with(), terms.ExitVerified, "verified: 1 receipts"},
 		{"issuer", with("--issuer", "harness_example_cloud"), terms.ExitVerified, "verified: 1 receipts"},
@@ -76,7 +76,7 @@ func TestTrust(t *testing.T) {
 	}
 }
 
-// TestKeysOfTheEnvironment verifies that $RECEIPT_KEYS is used without --keys.
+// TestKeysOfTheEnvironment verifies that $RECEIPT_KEYS is used if --keys is absent.
 func TestKeysOfTheEnvironment(t *testing.T) {
 	var out bytes.Buffer
 	s := &surroundings{out: &out, err: &out, now: time.Now, getenv: func(name string) string {
@@ -88,7 +88,7 @@ func TestKeysOfTheEnvironment(t *testing.T) {
 }
 
 // TestSelection verifies that the absent predecessors of a selection are not checked, and that the
-// receipts before it can be specified.
+// receipts that precede it can be specified.
 func TestSelection(t *testing.T) {
 	l := newLake(t)
 	lines := receipts(t, 5)
@@ -118,7 +118,7 @@ func TestSelection(t *testing.T) {
 	}
 }
 
-// TestUnordered verifies a single object without an order.
+// TestUnordered verifies the results for a single object whose receipts are not in order.
 func TestUnordered(t *testing.T) {
 	l := newLake(t)
 	lines := receipts(t, 5)
@@ -132,8 +132,8 @@ func TestUnordered(t *testing.T) {
 	}
 }
 
-// TestCheckpointOfObjects: a checkpoint over one object is compared with it by reading it twice,
-// and one that was cut off does not have its root.
+// TestCheckpointOfObjects verifies that a checkpoint over an object is checked by reading the
+// object twice, and that a truncated object does not have the root of the checkpoint.
 func TestCheckpointOfObjects(t *testing.T) {
 	l := newLake(t)
 	lines := receipts(t, 5)
@@ -175,7 +175,7 @@ func TestCheckpointOfObjects(t *testing.T) {
 		t.Errorf("without the key of the log: exit %d, %s%s", code, out, messages)
 	}
 
-	// A tlog-policy states the key that the file of trusted keys lacks.
+	// The tlog-policy contains the key that is missing in the trust file.
 	log, err := key.Public().Log("log.example.net/receipts")
 	if err != nil {
 		t.Fatal(err)
@@ -199,7 +199,7 @@ func TestCheckpointOfObjects(t *testing.T) {
 	}
 }
 
-// TestInterrupted: an interruption gives no verdict.
+// TestInterrupted verifies that an interrupted run has no verdict.
 func TestInterrupted(t *testing.T) {
 	ctx, stop := context.WithCancel(context.Background())
 	stop()
@@ -211,7 +211,8 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// TestAsReceipt: the command receipt writes the same of the same files, and merges it.
+// TestAsReceipt verifies that the command receipt writes the same summary for the same files, and
+// can merge it.
 func TestAsReceipt(t *testing.T) {
 	receipt := filepath.Join(t.TempDir(), "receipt")
 	build := exec.Command("go", "build", "-o", receipt, "./cmd/receipt")

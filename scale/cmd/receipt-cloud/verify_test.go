@@ -16,7 +16,7 @@ import (
 	"github.com/receiptkit/receiptkit/scale/terms"
 )
 
-// TestAsOneMachine verifies that objects in any order have the same findings as one file.
+// TestAsOneMachine verifies that objects in any order have the same findings as a single file.
 func TestAsOneMachine(t *testing.T) {
 	l := newLake(t)
 	lines := receipts(t, 12)
@@ -35,7 +35,7 @@ func TestAsOneMachine(t *testing.T) {
 		t.Errorf("objects are named by their address alone, found %s", out)
 	}
 
-	// One line is missing, and one was changed.
+	// One line is missing, and another was changed.
 	l.put("day/a.jsonl", lines[5], lines[7], bytes.Replace(lines[8], []byte(`"none needed"`), []byte(`"none wanted"`), 1))
 	code, out, _ = verify(t, "--format", "json", l.address("day/"))
 	var files [][]byte
@@ -57,7 +57,7 @@ func TestAsOneMachine(t *testing.T) {
 	}
 }
 
-// localSummary verifies the same bytes as files.
+// localSummary verifies the same bytes from local files.
 func localSummary(t *testing.T, files [][]byte) *stream.Summary {
 	t.Helper()
 	v, err := receipt.NewVerifier(nil, receipt.Policy{IntegrityOnly: true})
@@ -82,8 +82,8 @@ func localSummary(t *testing.T, files [][]byte) *stream.Summary {
 	return sum
 }
 
-// TestReplaced verifies that an object that is replaced or deleted between the two passes results in
-// an error without a verdict, even if the new bytes are valid.
+// TestReplaced verifies that replacing or deleting an object between the two passes leads to an
+// error without a verdict, even if the new bytes are valid.
 func TestReplaced(t *testing.T) {
 	lines := receipts(t, 12)
 	for name, change := range map[string]func(l *lake){
@@ -143,7 +143,8 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// TestBrokenConnection verifies that an interrupted read resumes where it stopped.
+// TestBrokenConnection verifies that reading resumes where it stopped after a connection is
+// interrupted.
 func TestBrokenConnection(t *testing.T) {
 	l := newLake(t)
 	lines := receipts(t, 40)
@@ -159,7 +160,7 @@ func TestBrokenConnection(t *testing.T) {
 		t.Errorf("exit %d after %d requests, %s%s", code, l.gets["day/a.jsonl"], out, messages)
 	}
 
-	// A read without progress is reported, and the remaining receipts are not judged.
+	// If reading makes no progress, this is reported, and the remaining receipts are not verified.
 	l.gets = map[string]int{}
 	l.watch = func(w http.ResponseWriter, r *http.Request, times int) http.ResponseWriter {
 		if times > 1 {
@@ -173,7 +174,7 @@ func TestBrokenConnection(t *testing.T) {
 	}
 }
 
-// A cutWriter breaks the connection after a number of bytes.
+// A cutWriter breaks the connection after the given number of bytes.
 type cutWriter struct {
 	http.ResponseWriter
 	left int
@@ -188,7 +189,7 @@ func (c *cutWriter) Write(p []byte) (int, error) {
 	return c.ResponseWriter.Write(p)
 }
 
-// TestMistakes verifies that each message states the mistake, and that nothing is read.
+// TestMistakes verifies that each error message states the mistake, and that nothing is read.
 func TestMistakes(t *testing.T) {
 	l := newLake(t)
 	l.put("day/a.jsonl", receipts(t, 1)...)
@@ -214,14 +215,14 @@ func TestMistakes(t *testing.T) {
 		}
 	}
 
-	// A missing object is reported, and the others are read.
+	// If an object is missing, this is reported, and the other objects are read.
 	code, out, _ := verify(t, l.address("day/a.jsonl"), l.address("day/b.jsonl"))
 	if code != terms.ExitUsage || !strings.Contains(out, "s3://lake/day/b.jsonl: not read: the object does not exist") {
 		t.Errorf("exit %d, %s", code, out)
 	}
 }
 
-// TestContinues verifies that the heads of an earlier report are required.
+// TestContinues verifies that the heads in an earlier report are required.
 func TestContinues(t *testing.T) {
 	l := newLake(t)
 	lines := receipts(t, 6)
@@ -240,7 +241,7 @@ func TestContinues(t *testing.T) {
 	}
 }
 
-// TestFolder verifies addresses with the scheme file.
+// TestFolder verifies addresses that have the scheme file.
 func TestFolder(t *testing.T) {
 	dir := t.TempDir()
 	lines := receipts(t, 4)
@@ -259,7 +260,7 @@ func TestFolder(t *testing.T) {
 	}
 }
 
-// TestReadme verifies the output of commands in the README.
+// TestReadme verifies that the commands in the README print the output shown there.
 func TestReadme(t *testing.T) {
 	readme, err := os.ReadFile("README.md")
 	if err != nil {
