@@ -10,8 +10,8 @@ import (
 	"github.com/receiptkit/receiptkit/redact"
 )
 
-// TestConsistent verifies which values may occupy a disclosed value's location, both in the receipt
-// and in the value disclosed for an ancestor.
+// TestConsistent verifies which values may occupy the location of a disclosed value, both in the
+// receipt and in the value disclosed for an ancestor.
 func TestConsistent(t *testing.T) {
 	for _, c := range []struct {
 		receipt string
@@ -44,7 +44,7 @@ func TestConsistent(t *testing.T) {
 		{`{}`, [][2]string{{"/metadata/a", `1`}, {"/metadata/a", `2`}}, false},
 		{`{}`, [][2]string{{"/metadata/a", `9007199254740993`}}, false},
 
-		// URLs: only user information and sensitive parameters are removed.
+		// In URLs, only user information and sensitive parameters are removed.
 		{`{"metadata":{"a":"https://a.org"}}`, [][2]string{{"/metadata/a", `"https://hacker.ru/?q=a.org"`}}, false},
 		{`{"metadata":{"a":"https://a.org"}}`, [][2]string{{"/metadata/a", `"https://hacker.ru/?q=@a.org"`}}, false},
 		{`{"metadata":{"a":"https://a.org"}}`, [][2]string{{"/metadata/a", `"https://me:pw@a.org"`}}, true},
@@ -59,7 +59,7 @@ func TestConsistent(t *testing.T) {
 		{`{"metadata":{"a":"https://a.org <redacted:pin>"}}`, [][2]string{{"/metadata/a", `"https://me:pw@a.org 1234"`}}, true},
 		{`{"metadata":{"a":"https://a.org <redacted:pin>"}}`, [][2]string{{"/metadata/a", `"https://b.org 1234"`}}, false},
 
-		// Texts with withheld parts.
+		// Parts of these texts are withheld.
 		{`{"metadata":{"a":"paid 5 EUR to [redacted]"}}`, [][2]string{{"/metadata/a", `"paid 5000 EUR to bob"`}}, false},
 		{`{"metadata":{"a":"paid 5 EUR to [redacted]"}}`, [][2]string{{"/metadata/a", `"paid 5 EUR to bob"`}}, true},
 		{`{"metadata":{"a":"paid 5 EUR to [redacted]"}}`, [][2]string{{"/metadata/a", `{"to":"bob"}`}}, false},
@@ -70,7 +70,7 @@ func TestConsistent(t *testing.T) {
 		{`{}`, [][2]string{{"/metadata/a", `{"b":"5 to [redacted]"}`}, {"/metadata/a/b", `"6 to bob"`}}, false},
 		{`{}`, [][2]string{{"/metadata/a", `{"b":"5 to [redacted]"}`}, {"/metadata/a/b", `"5 to bob"`}}, true},
 
-		// Locations that no original can have had.
+		// No original can have had these locations.
 		{`{"metadata":{"pin":"1234"}}`, [][2]string{{"/metadata/pin/x", `5`}}, false},
 		{`{"metadata":{"pin":7}}`, [][2]string{{"/metadata/pin/x", `5`}}, false},
 		{`{"metadata":{"pin":"1 [redacted]"}}`, [][2]string{{"/metadata/pin/x", `5`}}, false},
@@ -100,8 +100,8 @@ func TestConsistent(t *testing.T) {
 	}
 }
 
-// TestConsistentURLs verifies that values match if rules withheld any parts of their URLs, in all
-// spellings, and that they do not match a receipt with another host.
+// TestConsistentURLs verifies that a value matches if rules withheld any parts of its URLs, in all
+// spellings, and that it does not match a receipt with another host.
 func TestConsistentURLs(t *testing.T) {
 	spellings := map[string]func(string) string{
 		"plain":   func(s string) string { return s },
@@ -157,8 +157,8 @@ func TestConsistentPlaceholders(t *testing.T) {
 	}
 }
 
-// TestConsistentAfterTwoRedactions verifies that values withheld by two policies, one after
-// the other, do not contradict each other.
+// TestConsistentAfterTwoRedactions verifies that values that were withheld by two policies, one
+// after the other, do not contradict each other.
 func TestConsistentAfterTwoRedactions(t *testing.T) {
 	const draft = `{"metadata":{"pin":"1234","deep":{"pin":"5678","note":"mail to a@b"},"list":[{"pin":1},2]},"side_effects":{"tool_calls":[
 		{"call_id":"c","tool":"t","status":"succeeded","input_hash":"sha256:03ac674216f3e15c761ee1a5e255f067953623c8b388b4459e13f978d7c846f4","metadata":{"pin":"1234","x":1}}]},
@@ -196,7 +196,7 @@ func TestConsistentAfterTwoRedactions(t *testing.T) {
 		t.Errorf("%d values", len(shown))
 	}
 
-	// A change to either of them contradicts the other.
+	// If either value is changed, it contradicts the other.
 	last := &shown[len(shown)-1]
 	last.Value = []byte(`{"chosen_model":{"model":"other","provider":"p"}}`)
 	var contradiction *redact.DisclosureError

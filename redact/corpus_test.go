@@ -12,10 +12,10 @@ import (
 	"github.com/receiptkit/receiptkit/redact"
 )
 
-// TestCorpus verifies how many forms of secrets with new values the default rules find: nearly all
-// common forms, most of the harder forms, and almost nothing in benign texts. A secret is found if
-// fewer than twelve consecutive characters of it remain. A shorter secret is found unless it
-// remains completely.
+// TestCorpus verifies how many secrets with new values the default rules find, in many forms. They
+// must find nearly all secrets in common forms, most secrets in harder forms, and almost nothing in
+// benign texts. A secret is found if fewer than twelve of its consecutive characters remain. A
+// shorter secret is found unless it remains completely.
 func TestCorpus(t *testing.T) {
 	p := compile(t, redact.Default())
 	for _, c := range []struct {
@@ -43,7 +43,7 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
-// laps returns how many texts to generate from each form.
+// laps returns the number of texts to generate from each form.
 func laps() int {
 	if testsize.Full() {
 		return 5
@@ -51,7 +51,8 @@ func laps() int {
 	return 1
 }
 
-// missedIn counts the texts whose secrets remain, both as a member and in a text within a text.
+// missedIn counts the texts whose secrets remain, both as the value of a member and in a text that
+// contains another text.
 func missedIn(t *testing.T, p *redact.Policy, forms []secrets.Form) (missed, texts int) {
 	t.Helper()
 	r, withheld := rand.New(rand.NewPCG(21, 22)), regexp.MustCompile(`<redacted:[a-z0-9_]+>`)
@@ -82,7 +83,7 @@ func missedIn(t *testing.T, p *redact.Policy, forms []secrets.Form) (missed, tex
 	return missed, texts
 }
 
-// falseIn counts the texts from which something is withheld.
+// falseIn counts the texts in which something is withheld.
 func falseIn(t *testing.T, p *redact.Policy, forms []secrets.Form) (wrong, texts int) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(23, 24))
@@ -99,7 +100,8 @@ func falseIn(t *testing.T, p *redact.Policy, forms []secrets.Form) (wrong, texts
 	return wrong, texts
 }
 
-// asValue returns the JSON value for a text in a draft: the part after J:, or the text as a string.
+// asValue returns the JSON value for a text in a draft, which is either the part after J: or the
+// text as a string.
 func asValue(text string) string {
 	if value, ok := strings.CutPrefix(text, "J:"); ok {
 		return value

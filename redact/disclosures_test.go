@@ -19,7 +19,7 @@ import (
 	"github.com/receiptkit/receiptkit/schemas"
 )
 
-// TestCommitment verifies that a commitment matches one computed by hand.
+// TestCommitment verifies that a commitment matches one that was computed by hand.
 func TestCommitment(t *testing.T) {
 	const salt = "00112233445566778899aabbccddeeff"
 	want := sha256.Sum256([]byte("receipt-redaction-v1\n" + `{"field":"/a\"é","salt":"` + salt + `","value":{"b":[1,null]}}`))
@@ -60,7 +60,7 @@ func TestRoundTrip(t *testing.T) {
 	if len(all.Fields) != 3 || all.Fields[0].Field != "/metadata/note" || string(all.Fields[0].Value) != `{"a":["b",1.5]}` {
 		t.Fatalf("%v", all.Fields)
 	}
-	// Two occurrences of the same value have different commitments.
+	// Two occurrences of the same value must have different commitments.
 	if all.Fields[1].Commitment() == all.Fields[2].Commitment() || string(all.Fields[1].Value) != string(all.Fields[2].Value) {
 		t.Error("one commitment for two fields")
 	}
@@ -107,7 +107,7 @@ func TestBind(t *testing.T) {
 	if d, err := all.Bind(all.ReceiptHash); err != nil || d.ReceiptHash != all.ReceiptHash {
 		t.Error(err)
 	}
-	all.ReceiptHash = canon.Digest{} // not bound, so the commitments decide
+	all.ReceiptHash = canon.Digest{} // without a bound receipt, the commitments decide
 	if err := all.Check(doc); err != nil {
 		t.Error(err)
 	}
@@ -127,7 +127,7 @@ func TestCheckRefuses(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		change func(d *redact.Disclosures)
-		want   string // the error's type and field
+		want   string // type and field of the expected error
 	}{
 		{"another value", func(d *redact.Disclosures) { d.Fields[1].Value = []byte(`1235`) }, "mismatch /metadata/pin"},
 		{"another salt", func(d *redact.Disclosures) { d.Fields[1].Salt = strings.Repeat("12", 16) }, "mismatch /metadata/pin"},
@@ -166,7 +166,7 @@ func TestCheckRefuses(t *testing.T) {
 			t.Errorf("%s: %v, want %s", c.name, err, c.want)
 		}
 		if err != nil {
-			text := digest.ReplaceAllString(err.Error(), "") // a digest can contain the digits of any value
+			text := digest.ReplaceAllString(err.Error(), "") // a digest may happen to contain the digits of any value
 			if strings.Contains(text, "1234") || strings.Contains(text, "1235") {
 				t.Errorf("%s: %v", c.name, err)
 			}
@@ -285,7 +285,7 @@ func TestPrinting(t *testing.T) {
 	for _, v := range values {
 		for _, format := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "% x", "%d", "%c", "%o", "%b", "%U"} {
 			if _, isPolicy := v.(*redact.Policy); isPolicy && format != "%v" {
-				continue // it contains only thousands of pointers and patterns
+				continue // a policy contains only thousands of pointers and patterns
 			}
 			if _, isPolicy := v.(redact.Policy); isPolicy {
 				continue

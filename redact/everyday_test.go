@@ -7,8 +7,8 @@ import (
 	"github.com/receiptkit/receiptkit/redact"
 )
 
-// TestEveryday verifies that the shared policy is compiled once per process, and that it finds the
-// same secrets as the default rules.
+// TestEveryday verifies that the shared policy is compiled only once per process and finds the same
+// secrets as the default rules.
 func TestEveryday(t *testing.T) {
 	shared, err := redact.Everyday()
 	if err != nil {

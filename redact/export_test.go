@@ -1,6 +1,6 @@
 package redact
 
-// Names exported for the tests in package redact_test.
+// These names are exported for the tests in package redact_test.
 type (
 	Code         = code
 	Problem      = problem

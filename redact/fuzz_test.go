@@ -15,9 +15,9 @@ import (
 	"github.com/receiptkit/receiptkit/schemas"
 )
 
-// FuzzRedact verifies that the result for any draft can be parsed, is canonical, does not change
-// when it is redacted again, has an entry for each changed value, and is valid if the draft was
-// valid. Neither the result nor an error contains a planted secret.
+// FuzzRedact verifies, for any draft, that the result can be parsed, is canonical, and does not
+// change when it is redacted again. The result must have an entry for each changed value, and must
+// be valid if the draft was valid. Neither the result nor an error may contain a planted secret.
 func FuzzRedact(f *testing.F) {
 	f.Add([]byte(fullDraft(f)), uint8(0))
 	f.Add([]byte(draft(f, "metadata", `{"password":"x","url":"https://u:p@h/?token=k-1234567","k-1234567":[{"log":"k-1234567 \\u006b-1234567 %6b-1234567"}]}`)), uint8(1))
@@ -58,7 +58,8 @@ func FuzzRedact(f *testing.F) {
 	})
 }
 
-// FuzzText verifies the same properties for a name and two texts in a draft.
+// FuzzText verifies the same properties as FuzzRedact for a draft with a given name and two given
+// texts.
 func FuzzText(f *testing.F) {
 	f.Add("pin", "https://u:p@h/?token=x#a=b", "k-1234567", uint8(0))
 	f.Add("headers", `{\"a\":\"\u006b-1234567\"} %6b-1234567 pw=k-1`, "xxxyyy zq zzqq", uint8(1))
@@ -150,9 +151,8 @@ func checkStrings(t *testing.T, n canon.Node) {
 	}
 }
 
-// FuzzDisclosures verifies that parsed disclosures can be written and parsed again with the
-// same result, and that the schema and the parser agree, except where the schema cannot express
-// a rule.
+// FuzzDisclosures verifies that parsed disclosures can be written and parsed again with the same
+// result. The schema and the parser must agree, except where the schema cannot express a rule.
 func FuzzDisclosures(f *testing.F) {
 	f.Add([]byte(`{"disclosures_version":1,"receipt_hash":null,"fields":[]}`))
 	f.Add([]byte(`{"disclosures_version":1.0,"receipt_hash":"` + digest("x") + `","fields":[{"field":"/a~1b/","salt":"00112233445566778899aabbccddeeff","value":{"b":1.50,"a":[null]}}]}`))

@@ -17,14 +17,14 @@ func digest(text string) string { return canon.Sum([]byte(text)).String() }
 
 const otherDigest = "sha256:1111111111111111111111111111111111111111111111111111111111111111"
 
-// TestHashes verifies that hashes of withheld values are withheld everywhere, and that other hashes
-// are kept.
+// TestHashes verifies that hashes of withheld values are withheld everywhere, but other hashes are
+// kept.
 func TestHashes(t *testing.T) {
 	const hashed = ": hash of a withheld value"
 	bare := strings.TrimPrefix(digest("1234"), "sha256:")
 	for _, c := range []struct {
 		name, pointer, in string
-		want              []string // pointers to hashes that are withheld
+		want              []string // pointers to the hashes that must be withheld
 		stay              []string
 	}{
 		{"tool call", "/side_effects/tool_calls/0/metadata/args/pin",
@@ -90,8 +90,8 @@ func TestHashes(t *testing.T) {
 	}
 }
 
-// TestDeltasAmongNeighbours verifies that the digests of a delta below a withheld value are
-// withheld, even if another withheld value's name has the same beginning and sorts before the
+// TestDeltasAmongNeighbours verifies that the digests in a delta below a withheld value are
+// withheld, even if the name of another withheld value has the same beginning and sorts before the
 // slash.
 func TestDeltasAmongNeighbours(t *testing.T) {
 	p := compile(t, redact.Rules{Pointers: []string{"/metadata/a", "/metadata/a!", "/metadata/a0", "/metadata/ab"}})
@@ -109,8 +109,8 @@ func TestDeltasAmongNeighbours(t *testing.T) {
 	}
 }
 
-// TestHashesInNames verifies that if a name contains a hash, the enclosing object is withheld,
-// together with other matches in it.
+// TestHashesInNames verifies that, if a name contains a hash, the enclosing object is withheld,
+// together with other matches inside it.
 func TestHashesInNames(t *testing.T) {
 	p := compile(t, redact.Rules{Names: []string{"pin"}})
 	r := redacted(t, p, `{"metadata":{"pin":"1234","b":{"`+digest("1234")+`":1,"pin":"5"}}}`)
@@ -133,7 +133,7 @@ func TestHashesInNames(t *testing.T) {
 }
 
 // TestPIN verifies that a PIN cannot be recovered by comparing the hashes of all PINs with the
-// redacted receipt, in any form that such a hash could have (number 215).
+// redacted receipt, in any form that such hashes may have (number 215).
 func TestPIN(t *testing.T) {
 	const pin = "4711"
 	in := draft(t,

@@ -34,7 +34,7 @@ func compile(t testing.TB, r redact.Rules) *redact.Policy {
 // githubToken is a token that does not belong to any account.
 const githubToken = "ghp_" + "q7Zk2Vw9Xb4Lm1Nc8Rt5Yh3Jd6Ps0Gf2Ae7U"
 
-// salts is a counter: the salt of the nth entry is n.
+// salts is a counter: the salt for the nth entry is n.
 type salts struct{ n uint64 }
 
 func (s *salts) Read(b []byte) (int, error) {
@@ -55,7 +55,7 @@ func redacted(t testing.TB, p *redact.Policy, text string) *redact.Result {
 	return r
 }
 
-// fields lists the withheld values and the rules that withheld them.
+// fields lists the withheld values, with the rules that withheld them.
 func fields(r *redact.Result) string {
 	var list []string
 	for _, e := range r.Entries {
@@ -64,8 +64,8 @@ func fields(r *redact.Result) string {
 	return strings.Join(list, "; ")
 }
 
-// draft returns docs/draft.json with changes. Each change is a path such as "metadata.pin" and the
-// JSON to store there. Empty JSON removes the member.
+// draft returns the draft in docs/draft.json with the given changes. Each change consists of a path
+// such as "metadata.pin" and the JSON to store there. If the JSON is empty, the member is removed.
 func draft(t testing.TB, changes ...string) string {
 	t.Helper()
 	text, err := os.ReadFile("../docs/draft.json")
@@ -117,7 +117,8 @@ func set(t testing.TB, at any, path []string, value any, remove bool) {
 	}
 }
 
-// fullDraft returns a draft that has every member in the format, and two elements in each list.
+// fullDraft returns a draft that has every member defined by the format, and two elements in each
+// list.
 func fullDraft(t testing.TB) string {
 	t.Helper()
 	const digest = `"sha256:0000000000000000000000000000000000000000000000000000000000000001"`
@@ -144,7 +145,7 @@ func fullDraft(t testing.TB) string {
 	)
 }
 
-// problems lists the reasons why a sealed draft is not a valid receipt.
+// problems lists the reasons why the sealed draft would not be a valid receipt.
 func problems(t testing.TB, s *schemas.Schema, text []byte) string {
 	t.Helper()
 	const digest = `"sha256:0000000000000000000000000000000000000000000000000000000000000001"`

@@ -49,15 +49,16 @@ func TestMark(t *testing.T) {
 		{"see https://ada@example.org/ there", "see https://example.org/ there", "url", true},
 		{"ftp://ada@example.org/", "ftp://example.org/", "url", true},
 
-		// Upstream's rule applies, because the text is a single URL.
+		// Because the text consists of a single URL, upstream's rule applies.
 		{"https://$USER:$PASS@example.org/", "https://example.org/", "url", true},
 		{"HTTPS://ada:" + npm + "@example.org/" + npm, "HTTPS://example.org/<redacted:npm_token:40>", "url npm_token", true},
 
-		// A key that seems to contain another secret is a single key and is removed completely.
+		// A key block that seems to contain another secret is treated as a single key, and is
+		// removed completely.
 		{begin + "\n" + aws + "\n" + end, "<redacted:private_key_block:90>", "aws_access_key private_key_block", true},
 		{begin + "\nabc\n" + end + begin + end, "<redacted:private_key_block:65><redacted:private_key_block:60>", "private_key_block", true},
 
-		// Removing a match of one pattern exposes a word to another pattern.
+		// Removing a match of one pattern can cause a word to match another pattern.
 		{"password=tokenAKIA" + "ABCDEFGHIJKLMNOP", "<redacted:sensitive_assignment:14><redacted:aws_access_key:20>", "sensitive_assignment aws_access_key", true},
 	} {
 		got, ok := m.Mark([]byte(test.text))
@@ -79,15 +80,15 @@ func TestMark(t *testing.T) {
 		}
 	}
 
-	// Long texts are searched in one piece, because windows would split this key.
+	// Long texts are searched as a whole, because dividing them into windows would split this key.
 	long := strings.Repeat("word ", 100_000) + begin + strings.Repeat("a", 20_000) + end
 	if got, ok := m.Mark([]byte(long)); !ok || len(got.Text) > 500_100 || !slices.Equal(got.Rules, []string{"private_key_block"}) {
 		t.Errorf("a key of 20,000 letters: %v, %d bytes are left", ok, len(got.Text))
 	}
 }
 
-// FuzzMark verifies that marking a marked text changes nothing, and that no pattern matches a
-// marked text.
+// FuzzMark verifies that marking a text that is already marked changes nothing, and that no pattern
+// matches a marked text.
 func FuzzMark(f *testing.F) {
 	m, err := redact.NewMarker()
 	if err != nil {

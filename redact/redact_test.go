@@ -13,7 +13,7 @@ import (
 	"github.com/receiptkit/receiptkit/redact/secret"
 )
 
-// TestSealed verifies that a sealed document cannot be redacted, but can be searched.
+// TestSealed verifies that a sealed document cannot be redacted but can be searched.
 func TestSealed(t *testing.T) {
 	p := compile(t, redact.Rules{Names: []string{"pin"}})
 	for in, want := range map[string]string{
@@ -53,8 +53,8 @@ func TestSealed(t *testing.T) {
 	}
 }
 
-// TestFixtures verifies that no policy finds anything in the fixture receipts, except for the
-// strict policy, which finds free text.
+// TestFixtures verifies that policies find nothing in the fixture receipts. The only exception is
+// the strict policy, which finds free text.
 func TestFixtures(t *testing.T) {
 	files, err := filepath.Glob("../fixtures/valid/*.json")
 	if err != nil || len(files) < 10 {
@@ -79,7 +79,7 @@ func TestFixtures(t *testing.T) {
 	}
 }
 
-// TestStrict verifies which additional values the strict rules withhold.
+// TestStrict verifies which additional values are withheld by the strict rules.
 func TestStrict(t *testing.T) {
 	in := draft(t,
 		"lifecycle.failure", `{"code":"timeout","message":"m","details":{"n":1}}`,
@@ -107,7 +107,7 @@ func TestStrict(t *testing.T) {
 		"/side_effects/tool_calls/0/metadata/args_hash: pointer",
 		"/side_effects/tool_calls/0/metadata/n: pointer",
 	}, "\n")
-	// The example's input_hash is also the digest of its artifact.
+	// The input_hash in the example is also the digest of its artifact.
 	got := strings.ReplaceAll(strings.ReplaceAll(fields(r), "; ", "\n"), "/final_artifacts/0/sha256: hash of a withheld value\n", "")
 	if got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
@@ -141,7 +141,7 @@ func TestSurvivors(t *testing.T) {
 	}
 }
 
-// TestHomePaths verifies numbers 202 and 193 to 195 with the entire policy.
+// TestHomePaths verifies numbers 202 and 193 to 195 with the complete default policy.
 func TestHomePaths(t *testing.T) {
 	p := compile(t, redact.Default())
 	for in, want := range map[string]string{
@@ -168,8 +168,8 @@ func TestHomePaths(t *testing.T) {
 	}
 }
 
-// TestNothingLeaks verifies that drafts, entries, summaries, findings, and errors contain no secret
-// and no part of a secret (numbers 223 and 224).
+// TestNothingLeaks verifies that drafts, entries, summaries, findings, and errors contain neither a
+// secret nor a part of one (numbers 223 and 224).
 func TestNothingLeaks(t *testing.T) {
 	token := githubToken
 	secrets := []string{token, "hunter2hunter2", "s3cr3tvalue", "4711"}
@@ -217,8 +217,8 @@ func TestNothingLeaks(t *testing.T) {
 	}
 }
 
-// TestSpelling verifies that a draft's order, whitespace, and escapes do not change the withheld
-// values (number 330).
+// TestSpelling verifies that the withheld values do not depend on the order, whitespace, and
+// escapes in a draft (number 330).
 func TestSpelling(t *testing.T) {
 	p := compile(t, redact.Default())
 	a := redacted(t, p, `{"metadata":{"a":{"password":"x"},"b":"Bearer abcdef012345678"},"redactions":[],"approvals":[]}`)
@@ -228,7 +228,7 @@ func TestSpelling(t *testing.T) {
 	}
 }
 
-// TestSummary verifies the line that states the number of withheld values per rule.
+// TestSummary verifies the line that states how many values were withheld by each rule.
 func TestSummary(t *testing.T) {
 	p := compile(t, redact.Rules{Names: []string{"pin"}, Detectors: []secret.Detector{kDigits()}})
 	for in, want := range map[string]string{
@@ -254,8 +254,8 @@ func TestErrorsAreShort(t *testing.T) {
 	}
 }
 
-// TestLongPointers verifies that a draft is rejected if a name of one megabyte occurs in the
-// pointers of many values, because the redacted draft would take up gigabytes.
+// TestLongPointers verifies that a draft is rejected if a name of one megabyte would occur in the
+// pointers of many values, because the redacted draft would be gigabytes long.
 func TestLongPointers(t *testing.T) {
 	p := compile(t, redact.Rules{Names: []string{"pin"}})
 	in := `{"metadata":{"` + strings.Repeat("a", 1<<20) + `":[` + strings.Repeat(`{"pin":1},`, 9999) + `{"pin":1}]}}`
@@ -269,7 +269,7 @@ func TestLongPointers(t *testing.T) {
 	}
 }
 
-// TestManyValues verifies that the time is linear in a draft's size.
+// TestManyValues verifies that the processing time is linear in the size of a draft.
 func TestManyValues(t *testing.T) {
 	n := 5_000
 	if testing.Short() {
@@ -288,12 +288,12 @@ func TestManyValues(t *testing.T) {
 	}
 	b.WriteString(`}}`)
 	r := redacted(t, compile(t, redact.Rules{Names: []string{"pin"}}), b.String())
-	if len(r.Entries) != 4*n+1 { // hash7 is treated as a hash of member 7
+	if len(r.Entries) != 4*n+1 { // the name hash7 is treated as that of a hash of member 7
 		t.Errorf("%d entries", len(r.Entries))
 	}
 }
 
-// TestDeep verifies that a draft's nesting is limited as in package canon.
+// TestDeep verifies that drafts have the same limit on nesting as documents in package canon.
 func TestDeep(t *testing.T) {
 	deep := strings.Repeat(`{"a":[`, 499) + `{"pin":1}` + strings.Repeat(`]}`, 499)
 	r := redacted(t, compile(t, redact.Default()), `{"metadata":`+deep+`}`)
@@ -306,7 +306,8 @@ func TestDeep(t *testing.T) {
 	}
 }
 
-// TestLaterPolicy verifies that a draft can be redacted by one policy and then by another.
+// TestLaterPolicy verifies that a draft that was redacted with one policy can be redacted again
+// with another policy.
 func TestLaterPolicy(t *testing.T) {
 	first := redacted(t, compile(t, redact.Rules{Detectors: []secret.Detector{kDigits()}}), `{"metadata":{"a":"x k-12 y"}}`)
 	second := redacted(t, compile(t, redact.Rules{Pointers: []string{"/metadata/a"}}), string(first.Draft.Source()))
@@ -327,8 +328,8 @@ func TestLaterPolicy(t *testing.T) {
 	}
 }
 
-// TestPolicyIsShared verifies that a Policy and a document that is only read are safe for
-// concurrent use.
+// TestPolicyIsShared verifies that concurrent use of a Policy, and of a document that is only read,
+// is safe.
 func TestPolicyIsShared(t *testing.T) {
 	p := compile(t, redact.Default())
 	d := parse(t, `{"metadata":{"password":"x","log":"Bearer abcdef012345678"}}`)

@@ -11,7 +11,7 @@ import (
 )
 
 // TestCompileRefuses verifies that rules that match nothing or everything are rejected (numbers
-// 210, 217, 221). An error quotes only the name of a detector in the policy.
+// 210, 217, 221). An error must quote only the name of a detector in the policy.
 func TestCompileRefuses(t *testing.T) {
 	detector := func(pattern string) redact.Rules {
 		return redact.Rules{Detectors: []secret.Detector{{Name: "x", Pattern: pattern}}}
@@ -55,8 +55,8 @@ func TestCompileRefuses(t *testing.T) {
 	}
 }
 
-// TestPointers verifies numbers 217 to 220. Documents contain only metadata, unless a complete
-// document is specified.
+// TestPointers verifies numbers 217 to 220. Each document contains only metadata, unless the case
+// specifies a complete document.
 func TestPointers(t *testing.T) {
 	for _, c := range []struct{ pointers, in, want, entries string }{
 		{"/metadata/a", `{"a":1,"b":2}`, `{"a":"[redacted]","b":2}`, "/metadata/a"},
@@ -71,7 +71,7 @@ func TestPointers(t *testing.T) {
 		{"/metadata/a/1", `{"a":[1,2,3]}`, `{"a":[1,"[redacted]",3]}`, "/metadata/a/1"},
 		{"/metadata/a/0 /metadata/a/1 /metadata/a/2", `{"a":[1,2,3,4]}`, `{"a":["[redacted]","[redacted]","[redacted]",4]}`, "/metadata/a/0 /metadata/a/1 /metadata/a/2"},
 		{"/metadata/a/10", `{"a":[0,1,2,3,4,5,6,7,8,9,10,11]}`, `{"a":[0,1,2,3,4,5,6,7,8,9,"[redacted]",11]}`, "/metadata/a/10"},
-		// parent and child, and the same value twice: the outermost wins
+		// for a parent and its child, or the same value twice, the outermost value is withheld
 		{"/metadata/a /metadata/a/b", `{"a":{"b":1}}`, `{"a":"[redacted]"}`, "/metadata/a"},
 		{"/metadata/a/b /metadata/a", `{"a":{"b":1}}`, `{"a":"[redacted]"}`, "/metadata/a"},
 		{"/metadata/a /metadata/a", `{"a":{"b":1}}`, `{"a":"[redacted]"}`, "/metadata/a"},
@@ -84,7 +84,7 @@ func TestPointers(t *testing.T) {
 		{"/metadata/*/c", `{"a":1,"b":{"c":2},"d":[{"c":3}],"c":4}`, `{"a":1,"b":{"c":"[redacted]"},"c":4,"d":[{"c":3}]}`, "/metadata/b/c"},
 		{"/metadata/*", `{"*":1}`, `{"*":"[redacted]"}`, "/metadata/*"},
 		{"/metadata/**/missing", `{"a":1}`, `{"a":1}`, ""},
-		// null, and values that were already withheld
+		// null and values that were already withheld do not change
 		{"/metadata/a", `{"a":null}`, `{"a":null}`, ""},
 		{"/metadata/a /metadata/b", `{"a":"[redacted]","b":"[withheld]"}`, `{"a":"[redacted]","b":"[withheld]"}`, ""},
 		{"/metadata", `{}`, `{}`, ""},
@@ -108,8 +108,8 @@ func TestPointers(t *testing.T) {
 	}
 }
 
-// TestMissingPointer verifies that an entry from an earlier redaction is accepted in place of the
-// value to which a pointer refers (number 218).
+// TestMissingPointer verifies that, if an earlier redaction withheld the value to which a pointer
+// refers, the entry of that redaction is accepted (number 218).
 func TestMissingPointer(t *testing.T) {
 	for _, c := range []struct{ pointer, in string }{
 		{"/metadata/b", `{"metadata":{"a":1}}`},
@@ -142,7 +142,8 @@ func TestNames(t *testing.T) {
 		"max_tokens": "", "input_tokens": "", "tokenizer": "", "next_page_token": "name", "tokens": "",
 		"password": "name", "db_password": "name", "passwords": "", "Authorization": "name", "Set-Cookie": "name", "x_api_key": "name", "X-Amz-Security-Token": "name",
 
-		// Full-width and Cyrillic letters are different letters. A zero-width space is not ignored.
+		// Full-width and Cyrillic letters are not treated as the corresponding Latin letters. A
+		// zero-width space is not ignored.
 		"ｐａｓｓｗｏｒｄ": "", "pаssword": "", "pass\u200bword": "", "PASSWORD": "name",
 		"primary": "name", "persisted_path": "name", "key": "", "secretary": "", "client_secret": "name", "": "",
 	} {
@@ -161,7 +162,7 @@ func TestNames(t *testing.T) {
 			again(t, everyday, r)
 		}
 	}
-	// The upstream format also withholds references, and does not recognize headers.
+	// The upstream format also withholds references, and does not support headers.
 	r := redacted(t, compile(t, redact.Upstream()), `{"metadata":{"npm_token":"${NPM_TOKEN}","headers":{"x-signature":"x"}}}`)
 	if fields(r) != "/metadata/npm_token: name" {
 		t.Error(fields(r))
@@ -174,7 +175,7 @@ func TestHeaders(t *testing.T) {
 	for name, want := range map[string]string{
 		"Content-Type": "", "user-agent": "", "X-Request-Id": "", "x_request_id": "", "X-GitHub-Event": "", "X-Slack-Request-Timestamp": "", "Accept": "",
 		"X-Hub-Signature-256": "header", "x-slack-signature": "header", "X_Hub_Signature_256": "header", " X-Signature ": "header",
-		"monkey-business": "header", "x-idempotency-key": "header", // known to withhold too much
+		"monkey-business": "header", "x-idempotency-key": "header", // names for which too much is known to be withheld
 		"Authorization": "name", "Proxy-Authorization": "name", "cookie": "name", "Cookie2": "header",
 	} {
 		for _, object := range []string{"headers", "request_headers", "responseHeaders"} {
@@ -193,8 +194,8 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
-// TestRedactionsAreNoValues verifies that rules by pointer and name do not apply to redactions[],
-// but that detectors do.
+// TestRedactionsAreNoValues verifies that detectors apply to redactions[], but rules by pointer and
+// by name do not.
 func TestRedactionsAreNoValues(t *testing.T) {
 	p := compile(t, redact.Rules{Pointers: []string{"/**/reason", "/**/0"}, Names: []string{"field", "reason", "proof_hash"}, Detectors: []secret.Detector{{Name: "k", Pattern: `k-[0-9]+`}}})
 	in := `{"redactions":[{"field":"/a","reason":"why"},{"field":"/k-1/x","reason":"a k-12 b"},{"field":"/k-~01","reason":"pattern k"}],"metadata":{"k":"k-1"}}`
@@ -212,8 +213,8 @@ func TestRedactionsAreNoValues(t *testing.T) {
 	}
 }
 
-// TestPrivateJWK verifies that a JWK's private members are withheld, but that no member of a public
-// key or of another object is.
+// TestPrivateJWK verifies that the private members of a JWK are withheld, and that no members of a
+// public key or of other objects are.
 func TestPrivateJWK(t *testing.T) {
 	const value = "q7Zk2mXw9Rb4TcVn8Jd5Ph3Lg6Fs1YaGxKuEoWiDtMz"
 	without := redact.Default()

@@ -11,9 +11,9 @@ import (
 	"github.com/receiptkit/receiptkit/redact"
 )
 
-// TestServices verifies that services' secrets are found in forms that no sample contains. A secret
-// is found if fewer than twelve consecutive characters of it remain. A secret without a distinctive
-// form that happens to resemble words may be missed once or twice.
+// TestServices verifies that the secrets of services are found in forms that no sample contains. A
+// secret is found if fewer than twelve of its consecutive characters remain. A secret that has no
+// distinctive form and happens to resemble words may be missed once or twice.
 //
 // A Mailgun key without a name looks like the numbers in a trace.
 func TestServices(t *testing.T) {
@@ -47,8 +47,8 @@ func TestServices(t *testing.T) {
 	}
 }
 
-// leftOf returns twelve characters of a secret that remain in a text, or "". A shorter secret is
-// reported only if it remains completely.
+// leftOf returns twelve characters of a secret that remain in a text, or "" if there are none. If
+// the secret is shorter, it is returned only if it remains completely.
 func leftOf(text, secret string) string {
 	n := min(len(secret), 12)
 	for i := 0; i+n <= len(secret); i++ {
@@ -59,7 +59,7 @@ func leftOf(text, secret string) string {
 	return ""
 }
 
-// TestBenign verifies that nothing is withheld from typical agent texts that contain no secret.
+// TestBenign verifies that nothing is withheld in typical agent texts without secrets.
 func TestBenign(t *testing.T) {
 	p := compile(t, redact.Default())
 	r := rand.New(rand.NewPCG(11, 12))

@@ -12,7 +12,7 @@ import (
 	"github.com/receiptkit/receiptkit/schemas"
 )
 
-// pointers lists the pointers to every value in a document except the root.
+// pointers returns the pointers to all values in a document except the root.
 func pointers(n canon.Node, at string, list []string) []string {
 	if at != "" {
 		list = append(list, at)
@@ -26,9 +26,9 @@ func pointers(n canon.Node, at string, list []string) []string {
 	return list
 }
 
-// TestEveryPlace verifies that each value in a receipt with all members can be withheld, one at a
-// time. Either the result is valid, or the value is required and has a fixed form, or the value is
-// protected.
+// TestEveryPlace verifies that each value in a receipt that has all members can be withheld
+// separately. The only exceptions are required values with a fixed form, and protected values. In
+// all other cases, the result must be valid.
 func TestEveryPlace(t *testing.T) {
 	s := receiptSchema(t)
 	text := fullDraft(t)
@@ -97,7 +97,7 @@ func find(r *redact.Result, field string) *redact.Entry {
 	return nil
 }
 
-// again verifies that redacting the result again changes nothing.
+// again verifies that redacting the result a second time changes nothing.
 func again(t testing.TB, p *redact.Policy, r *redact.Result) {
 	t.Helper()
 	second := redacted(t, p, string(r.Draft.Source()))
@@ -109,7 +109,7 @@ func again(t testing.TB, p *redact.Policy, r *redact.Result) {
 	}
 }
 
-// expect uses the schema to derive the result of withholding a value.
+// expect derives the result of withholding a value from the schema.
 func expect(t *testing.T, d *canon.Document, at string) redact.Code {
 	t.Helper()
 	for _, p := range []string{"/schema", "/receipt_id", "/subject", "/issuer", "/issued_at", "/identifiers", "/chain", "/lifecycle/final_state", "/redactions"} {
@@ -126,7 +126,7 @@ func expect(t *testing.T, d *canon.Document, at string) redact.Code {
 	node, required := root, true
 	for _, token := range tokens {
 		if node["properties"] == nil && node["items"] == nil {
-			return "" // located in an open object
+			return "" // the value is in an open object
 		}
 		if items, ok := node["items"].(map[string]any); ok {
 			node, required = resolve(root, items), true
@@ -155,8 +155,8 @@ func resolve(root, node map[string]any) map[string]any {
 	}
 }
 
-// hideable reports whether a schema accepts a value without content: any string, an empty list, or
-// an object whose required members accept values without content.
+// hideable reports whether a schema accepts a value that has no content. Such values are any
+// string, an empty list, and an object whose required members accept values without content.
 func hideable(root, node map[string]any) bool {
 	switch node["type"] {
 	case "string":

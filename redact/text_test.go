@@ -10,11 +10,11 @@ import (
 	"github.com/receiptkit/receiptkit/redact/secret"
 )
 
-// kDigits returns a detector for tests that matches k- followed by digits.
+// kDigits returns a test detector that matches k- followed by digits.
 func kDigits() secret.Detector { return secret.Detector{Name: "k", Pattern: `k-[0-9]+`} }
 
-// TestTexts verifies numbers 190, 191, 211, and 212: encodings, placeholders, and text that becomes
-// a match after another match is removed.
+// TestTexts verifies numbers 190, 191, 211, and 212. They concern encodings, placeholders, and text
+// that becomes a match after another match is removed.
 func TestTexts(t *testing.T) {
 	p := compile(t, redact.Rules{URLs: redact.URLsAnywhere, Detectors: []secret.Detector{
 		kDigits(),
@@ -28,7 +28,7 @@ func TestTexts(t *testing.T) {
 		{`k-12`, `<redacted:k>`, "pattern k"},
 		{`k-12k-34 k-5`, `<redacted:k><redacted:k> <redacted:k>`, "pattern k"},
 		{`é k-1 é`, `é <redacted:k> é`, "pattern k"},
-		// one level of encoding
+		// these secrets have one level of encoding
 		{`a%20k%2D12%20b`, `a%20<redacted:k>%20b`, "pattern k"},
 		{`%6b-%31%32y`, `<redacted:k>y`, "pattern k"},
 		{`k%252D12`, `k%252D12`, ""}, // twice: not found
@@ -47,7 +47,7 @@ func TestTexts(t *testing.T) {
 		{`https://h/?a=b&pw=c`, `https://h/?a=b&<redacted:pair>`, "pattern pair"},
 		{`pw=https://u:p@h`, `<redacted:pair>`, "url, pattern pair"},
 		{`https://k-1:p@h/k-2`, `https://h/<redacted:k>`, "url, pattern k"},
-		// placeholders are not secrets, but names of unknown detectors are
+		// placeholders are not treated as secrets unless the detector in the placeholder is unknown
 		{`[redacted]`, `[redacted]`, ""},
 		{`[withheld]`, `[withheld]`, ""},
 		{`<redacted:k>`, `<redacted:k>`, ""},
@@ -61,7 +61,8 @@ func TestTexts(t *testing.T) {
 		// remainders
 		{`xxx`, `<redacted:grow><redacted:grow><redacted:grow>`, "pattern grow"},
 		{strings.Repeat("x", 9), `[redacted]`, "pattern grow"},
-		// not detected: secrets that are split across two values or are in other encodings
+		// these secrets are not detected, because they are split across two values or have other
+		// encodings
 		{`ay0xMg==`, `ay0xMg==`, ""},
 	} {
 		rules := c.rules
@@ -113,8 +114,9 @@ func TestLongTexts(t *testing.T) {
 	}
 }
 
-// TestHostileTexts verifies that the entire policy takes linear time (numbers 207 and 208). A
-// quadratic search of any of these texts would take hours. A secret at the end is still found.
+// TestHostileTexts verifies that redaction with the complete policy takes linear time (numbers 207
+// and 208). With a quadratic algorithm, each of these texts would take hours. A secret at the end
+// of the text must still be found.
 func TestHostileTexts(t *testing.T) {
 	p := compile(t, redact.Default())
 	sizes := map[string]int{"eyJ": 1 << 20, "-----BEGIN ": 11 * 100_000, "Bearer ": 7 * 100_000, "token=": 1 << 20, "x y. ": 1 << 20}
@@ -133,7 +135,7 @@ func TestHostileTexts(t *testing.T) {
 	}
 }
 
-// TestRepeated verifies that a text with many secrets also takes linear time.
+// TestRepeated verifies that a text that contains many secrets also takes linear time.
 func TestRepeated(t *testing.T) {
 	p := compile(t, redact.Default())
 	size := 1 << 14
@@ -150,8 +152,8 @@ func TestRepeated(t *testing.T) {
 	}
 }
 
-// TestMemberNames verifies that a secret in a member name causes the object to be withheld (number
-// 189).
+// TestMemberNames verifies that an object is withheld if the name of one of its members contains a
+// secret (number 189).
 func TestMemberNames(t *testing.T) {
 	p := compile(t, redact.Rules{URLs: redact.URLsAnywhere, Names: []string{"pin"}, Detectors: []secret.Detector{kDigits()}})
 	for _, c := range []struct{ in, want, entries string }{
@@ -170,7 +172,7 @@ func TestMemberNames(t *testing.T) {
 		}
 		again(t, p, r)
 	}
-	// It may be impossible to withhold the object.
+	// In some places, the object cannot be withheld.
 	for in, want := range map[string]redact.Problem{
 		`{"k-12":1}`:                                   {Code: redact.CodeProtectedField, Pointer: "", Rule: "pattern k in a member name"},
 		`{"issuer":{"a":{"k-12":1}}}`:                  {Code: redact.CodeProtectedField, Pointer: "/issuer/a", Rule: "pattern k in a member name"},
@@ -187,7 +189,7 @@ func TestMemberNames(t *testing.T) {
 	}
 }
 
-// TestTypedPlaces verifies the effect of detectors on members that cannot contain arbitrary text.
+// TestTypedPlaces verifies how detectors affect members that cannot contain arbitrary text.
 func TestTypedPlaces(t *testing.T) {
 	p := compile(t, redact.Rules{Detectors: []secret.Detector{{Name: "digits", Pattern: `[0-9]{4,}`}, {Name: "modify", Pattern: `modify`}}})
 	r := redacted(t, p, `{"lifecycle":{"created_at":"2026-04-25T19:16:10Z"}, "final_artifacts":[{"sha256":"sha256:1234000000000000000000000000000000000000000000000000000000000001"}]}`)
@@ -209,8 +211,8 @@ func TestTypedPlaces(t *testing.T) {
 	}
 }
 
-// TestBytes verifies that a material's bytes are searched, and that it is impossible to withhold
-// only part of them.
+// TestBytes verifies that the bytes of a material are searched, and that they cannot be withheld
+// only in part.
 func TestBytes(t *testing.T) {
 	p := compile(t, redact.Rules{Detectors: []secret.Detector{kDigits()}})
 	s := receiptSchema(t)

@@ -57,7 +57,8 @@ func TestToolNames(t *testing.T) {
 	}
 }
 
-// TestToolNamesBenign verifies that a text that is not a secret is not detected in a tool name.
+// TestToolNamesBenign verifies that text that is not a secret is not detected in a tool name
+// either.
 func TestToolNamesBenign(t *testing.T) {
 	p := compile(t, redact.Default())
 	inName := regexp.MustCompile(`^[\w.:-]+$`)

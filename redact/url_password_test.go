@@ -9,7 +9,7 @@ import (
 )
 
 // TestURLPasswords verifies that no password in a URL is kept, regardless of the URL's scheme, the
-// surrounding text, and the encoding. The same rule applies to bundles and receipts.
+// surrounding text, and the encoding. The same rule applies to bundles and to receipts.
 func TestURLPasswords(t *testing.T) {
 	marker, err := redact.NewMarker()
 	if err != nil {

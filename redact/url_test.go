@@ -89,7 +89,7 @@ func TestURLs(t *testing.T) {
 	}
 }
 
-// checkText stores a text in metadata and checks the redacted result.
+// checkText redacts a draft with the given text in its metadata, and checks the result.
 func checkText(t *testing.T, p *redact.Policy, in, want, rule string) {
 	t.Helper()
 	doc := `{"metadata":{"t":` + quote(in) + `}}`
@@ -128,8 +128,8 @@ func quote(text string) string {
 	return b.String() + `"`
 }
 
-// TestWholeURLs verifies that the upstream rule applies only to http(s) URLs that make up the
-// entire text.
+// TestWholeURLs verifies that the upstream rule applies only if the entire text is an http or https
+// URL.
 func TestWholeURLs(t *testing.T) {
 	const r = "%5Bredacted%5D"
 	p := compile(t, redact.Rules{URLs: redact.URLsWhole})
@@ -149,7 +149,7 @@ func TestWholeURLs(t *testing.T) {
 	}
 }
 
-// TestURLTime verifies that the time is linear in the length of any text.
+// TestURLTime verifies that the processing time is linear in the length of the text, for any text.
 func TestURLTime(t *testing.T) {
 	p := compile(t, redact.Rules{URLs: redact.URLsAnywhere})
 	size := 1 << 16

@@ -9,7 +9,7 @@ import (
 	"github.com/receiptkit/receiptkit/redact/rulefile"
 )
 
-// example returns the only block in the given language in docs/redaction.md.
+// example returns the block in the given language in docs/redaction.md, which must be the only one.
 func example(t *testing.T, language string) []byte {
 	t.Helper()
 	text, err := os.ReadFile("../../docs/redaction.md")

@@ -15,11 +15,11 @@ import (
 	"github.com/receiptkit/receiptkit/redact/secret"
 )
 
-// config returns the gitleaks rules.
+// config returns the gitleaks rules as detectors.
 func config(t testing.TB) []secret.Detector {
 	t.Helper()
 	list, err := rulefile.ParseGitleaks(vectors.File(t, "secrets-gitleaks", "gitleaks.toml"))
-	if err != nil || len(list) != 221 { // one of 222 rules has only a path
+	if err != nil || len(list) != 221 { // one of the 222 rules matches only paths
 		t.Fatalf("%d rules: %v", len(list), err)
 	}
 	return list
@@ -33,10 +33,10 @@ func compile(t testing.TB, detectors []secret.Detector) *secret.Scanner {
 	return s
 }
 
-// TestGitleaksSamples verifies the recorded matches of the gitleaks rules in their samples.
+// TestGitleaksSamples verifies that the gitleaks rules have the recorded matches in their samples.
 //
 // Two secrets belong to rules that the configuration does not contain. Of the samples without a
-// secret, two contain secrets in files with another name, and four are for another rule.
+// secret, two contain secrets in files with other names, and four belong to another rule.
 func TestGitleaksSamples(t *testing.T) {
 	s := compile(t, config(t))
 	var samples []struct {
@@ -148,7 +148,7 @@ func TestParseGitleaksRefuses(t *testing.T) {
 	}
 }
 
-// generate returns a text that a pattern matches, ignoring the pattern's assertions.
+// generate returns a text that matches a pattern, ignoring the assertions in the pattern.
 func generate(r *rand.Rand, b *strings.Builder, re *syntax.Regexp) {
 	times := func(lo, hi int) {
 		if hi < 0 || hi > lo+4 {
@@ -191,7 +191,7 @@ func generate(r *rand.Rand, b *strings.Builder, re *syntax.Regexp) {
 	}
 }
 
-// secretOf returns the part of a pattern that is the secret: the first submatch.
+// secretOf returns the part of a pattern that matches the secret, which is the first group.
 func secretOf(re *syntax.Regexp) *syntax.Regexp {
 	if re.Op == syntax.OpCapture {
 		return re
@@ -204,10 +204,10 @@ func secretOf(re *syntax.Regexp) *syntax.Regexp {
 	return nil
 }
 
-// TestDefaultGeneralizes generates new secrets for each gitleaks rule from its pattern alone, and
-// verifies how many of these secrets the default detectors find. Most of the secrets that are not
-// found are texts that only a pattern produces: prefixes in capital letters, curl with control
-// characters, and JWTs that are not JSON.
+// TestDefaultGeneralizes generates new secrets from the pattern of each gitleaks rule, and verifies
+// how many of them are found by the default detectors. Most of the secrets that are not found could
+// result only from a pattern: prefixes in capital letters, curl with control characters, and JWTs
+// that are not JSON.
 func TestDefaultGeneralizes(t *testing.T) {
 	ours := compile(t, secret.Default())
 	forms := []string{

@@ -12,7 +12,7 @@ import (
 	"github.com/receiptkit/receiptkit/redact/secret"
 )
 
-// documented returns the policy that the package documentation shows.
+// documented returns the policy shown in the package documentation.
 func documented(t testing.TB) []byte {
 	source, err := os.ReadFile("rulefile.go")
 	if err != nil {

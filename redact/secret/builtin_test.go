@@ -21,7 +21,7 @@ func compile(t testing.TB, detectors []Detector) *Scanner {
 	return s
 }
 
-// join assembles a secret when a test runs, so that this file contains none.
+// join assembles a secret at run time, so that this file contains none.
 func join(parts ...string) string { return strings.Join(parts, "") }
 
 func mixed(n int) string {
@@ -31,8 +31,8 @@ func mixed(n int) string {
 
 func hexes(n int) string { return strings.Repeat("8f3a91c7e20b5d64", n/16+1)[:n] }
 
-// TestUpstreamDetectors verifies that each pattern accepts its shortest and longest text, and
-// rejects texts that are one letter shorter or longer (session-bundle.md section 4).
+// TestUpstreamDetectors verifies that each pattern accepts its shortest and its longest text, and
+// rejects texts that are one character shorter or longer (session-bundle.md, section 4).
 func TestUpstreamDetectors(t *testing.T) {
 	s := compile(t, Upstream())
 	all := func(prefix, letters string, lengths ...int) (list []string) {
@@ -104,13 +104,13 @@ func samples(t testing.TB) []sample {
 	return list
 }
 
-// TestSamples verifies the recorded results for the gitleaks samples (reliability #203), with and
-// without a secret. Any match counts.
+// TestSamples verifies that the gitleaks samples, with and without secrets, have the recorded
+// results (reliability #203). Any match counts.
 //
-// Two secrets are not found: braces around both parts of curl's --user, and the text
-// "service_account", which is not a secret. Of the nine samples that gitleaks does not treat as
-// secrets, four differ from a secret only in length or alphabet, two are secrets in files with
-// another name, and three are on a gitleaks allowlist.
+// Two secrets are not found: one with braces around both parts of the value of curl's --user, and
+// the text "service_account", which is not actually a secret. Of the nine samples that gitleaks
+// does not treat as secrets, four differ from a secret only in length or alphabet, two are secrets
+// in files with another name, and three are on a gitleaks allowlist.
 func TestSamples(t *testing.T) {
 	for _, test := range []struct {
 		name                string
@@ -137,7 +137,8 @@ func TestSamples(t *testing.T) {
 	}
 }
 
-// TestMisses verifies that secrets that upstream misses are found (reliability #192 to #195, #204).
+// TestMisses verifies that secrets that the upstream patterns miss are found (reliability #192 to
+// #195, #204).
 func TestMisses(t *testing.T) {
 	pem := func(kind string) string { return join("-----BEGIN ", kind, "PRIVATE KEY-----") }
 	end := func(kind string) string { return join("-----END ", kind, "PRIVATE KEY-----") }
@@ -217,7 +218,8 @@ func TestMisses(t *testing.T) {
 	}
 }
 
-// TestSurvivors verifies that texts that are not secrets have no matches (reliability #205, #206).
+// TestSurvivors verifies that nothing matches in texts that are not secrets (reliability #205,
+// #206).
 func TestSurvivors(t *testing.T) {
 	s := compile(t, Default())
 	texts := []string{
@@ -248,16 +250,16 @@ func TestSurvivors(t *testing.T) {
 	}
 }
 
-// TestReceiptsSurvive verifies that no valid receipt contains a secret, that each private key in
-// the fixtures does, and that this module's source contains only the secrets that tests need.
+// TestReceiptsSurvive verifies that no valid receipt contains a secret and that each private key in
+// the fixtures does. The source code of this module must contain only secrets that tests need.
 func TestReceiptsSurvive(t *testing.T) {
 	s := compile(t, Default())
 	hits, files := map[string]int{}, 0
 	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
 		path = filepath.ToSlash(path)
 		if err != nil || d.IsDir() {
-			// These directories contain attached tokens in signatures, forms of secrets, and cases
-			// about disclosures and bundles with secrets.
+			// These directories contain tokens with attached payloads, examples of secrets, and
+			// cases with disclosures or with bundles that contain secrets.
 			if d != nil && d.Name() == "malicious" || path == "../../fixtures/secrets" || path == "../../fixtures/corpus" {
 				return fs.SkipDir
 			}

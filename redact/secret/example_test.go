@@ -8,7 +8,7 @@ import (
 )
 
 func Example() {
-	scanner, err := secret.Compile(secret.Default()) // do this only once, because it takes about 20 ms
+	scanner, err := secret.Compile(secret.Default()) // this takes about 20 ms, so do it only once
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -20,7 +20,7 @@ func Example() {
 	// Output: password: bytes 12 to 23
 }
 
-// A custom detector finds an organization's own secrets.
+// A custom detector can find an organization's own secrets.
 func ExampleDetector() {
 	badge := secret.Detector{Name: "badge", Pattern: `\b(BADGE-[0-9]{6})\b`, Group: 1, Allow: []string{`^BADGE-000`}}
 	scanner, err := secret.Compile([]secret.Detector{badge})

@@ -66,8 +66,8 @@ func TestKnown(t *testing.T) {
 	}
 }
 
-// TestDigest verifies that any change to a detector, except to its name, changes its digest, and
-// that lists with differently divided texts have different digests.
+// TestDigest verifies that a change to a detector changes its digest, unless only the name changed,
+// and that lists that divide the same text differently have different digests.
 func TestDigest(t *testing.T) {
 	base := Detector{Pattern: "ab", Keywords: []string{"ab", "c"}, Allow: []string{"x"}, StopWords: []string{"y"},
 		Allowed: []Allowance{{Patterns: []string{"p"}, StopWords: []string{"w"}}}}
@@ -104,7 +104,7 @@ func TestDigest(t *testing.T) {
 		t.Error("the name counts")
 	}
 
-	// A list that has the previous list as a prefix is a different list.
+	// A list that extends the previous list is a different list.
 	long := base
 	long.StopWords, long.Allowed = []string{"y", "z"}, []Allowance{base.Allowed[0], {}}
 	short := long
@@ -115,7 +115,7 @@ func TestDigest(t *testing.T) {
 	}
 }
 
-// TestKnownIsChecked verifies that a modified default detector is checked like any other.
+// TestKnownIsChecked verifies that a modified default detector is checked like any other detector.
 func TestKnownIsChecked(t *testing.T) {
 	list := Default()
 	list[3].Allow = append(slices.Clone(list[3].Allow), "(")

@@ -11,8 +11,8 @@ import (
 	"github.com/receiptkit/receiptkit/redact/secret/internal/match"
 )
 
-// dense returns a text of consecutive assignments, each with a name, an operator, a value, and an
-// end.
+// dense returns a text of consecutive assignments, each of which consists of a name, an operator, a
+// value, and an end.
 func dense(r *rand.Rand, size int) []byte {
 	names := []string{"api_key", "secret", "password", "pwd", "token", "client_secret", "AWS_SECRET_ACCESS_KEY", "Cookie: sid", "key", "access_token", "--password", "\"apiKey\"", "auth", "to\u212aen", "é"}
 	signs := []string{"=", ": ", "=\"", ":'", " ", " = ", "\":\"", "==", "->"}
@@ -27,8 +27,8 @@ func dense(r *rand.Rand, size int) []byte {
 	return b
 }
 
-// TestDenseIsNaive verifies that scanning a text in which every few bytes are or resemble a secret
-// produces the same result as searching the entire text with every regular expression.
+// TestDenseIsNaive verifies the result of scanning a text in which every few bytes are or resemble
+// a secret. It must equal the result of searching the entire text with every regular expression.
 func TestDenseIsNaive(t *testing.T) {
 	s := compile(t, everyday())
 	texts := 40
@@ -39,7 +39,7 @@ func TestDenseIsNaive(t *testing.T) {
 	found := 0
 	for range texts {
 		text := dense(r, 20+r.IntN(600))
-		if r.IntN(4) == 0 { // repetitions of one assignment
+		if r.IntN(4) == 0 { // uses repetitions of one assignment
 			text = []byte(strings.Repeat(string(text[:min(len(text), 40)]), 1+r.IntN(20)))
 		}
 		got := s.Scan(text, nil)
@@ -53,8 +53,8 @@ func TestDenseIsNaive(t *testing.T) {
 	}
 }
 
-// TestCriteria verifies that the criteria of allowances produce the same results as their regular
-// expressions for secrets, words, and texts.
+// TestCriteria verifies that the criteria of allowances give the same results as their regular
+// expressions, for secrets, words, and texts.
 func TestCriteria(t *testing.T) {
 	own := secret.Detector{Name: "own", Pattern: "x", Allow: []string{`\bcat\b`, `(?m)^cat$`, `cat$`, `^cat`, `\Bcat`, `(?i)k.s`, `^.$`, `[^a-z]t`, `caf\x{e9}`, `^$|cat`}}
 	s := compile(t, append(everyday(), own))

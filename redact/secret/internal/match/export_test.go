@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// Naive scans a text as documented: with each detector separately, by searching the entire text
-// with a regular expression, and with as little of the engine as possible.
+// Naive scans a text as documented, using as little of the engine as possible. It uses each
+// detector separately, and searches the entire text with a regular expression.
 func Naive(s *Scanner, text []byte) []Span {
-	owner := make([]int, len(text)) // for each byte: 1 + the index of the match that contains the byte, or 0
+	owner := make([]int, len(text)) // for each byte, 1 plus the index of the match that contains it, or 0
 	var finds []Span
 	for i := range s.detectors {
 		d := &s.detectors[i].source
@@ -44,12 +44,12 @@ func Naive(s *Scanner, text []byte) []Span {
 	return finds
 }
 
-// asciiLower also folds the two letters that regular expressions fold to ASCII letters.
+// asciiLower also folds the two non-ASCII letters that regular expressions fold to ASCII letters.
 func asciiLower(text []byte) string {
 	return strings.NewReplacer("\u017f", "s", "\u212a", "k").Replace(lower(string(text)))
 }
 
-// Compiled returns the number of detectors that are compiled.
+// Compiled returns how many detectors are compiled.
 func Compiled(s *Scanner) (n int) {
 	for i := range s.detectors {
 		if s.detectors[i].ready.Load() {
@@ -59,7 +59,7 @@ func Compiled(s *Scanner) (n int) {
 	return n
 }
 
-// Edges returns the size of the word tree, in edges, and the number of edges that are used.
+// Edges returns the size of the word tree in edges, and how many of the edges are used.
 func Edges(s *Scanner) (places, used int) {
 	for _, e := range s.words.tree.edges {
 		if e.of != 0 {
@@ -76,7 +76,7 @@ type Criterion struct {
 	of       *criterion
 }
 
-// Criteria returns the patterns in all detectors' allowances, each once.
+// Criteria returns all distinct patterns in the allowances of all detectors.
 func Criteria(s *Scanner) (list []Criterion) {
 	w, plain := &work{s: s}, &work{s: s, plain: true}
 	seen := map[*criterion]bool{}
@@ -93,7 +93,8 @@ func Criteria(s *Scanner) (list []Criterion) {
 	return list
 }
 
-// Met reports whether a text meets the criterion, and whether its regular expression matches.
+// Met reports whether a text meets the criterion, and whether the criterion's regular expression
+// matches the text.
 func (c Criterion) Met(text []byte) (met, matches bool) {
 	return c.of.met(c.w, text), c.of.met(c.plain, text)
 }

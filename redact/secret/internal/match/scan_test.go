@@ -26,7 +26,7 @@ func compile(t testing.TB, detectors []secret.Detector) *match.Scanner {
 // everyday returns the detectors that redaction uses by default.
 func everyday() []secret.Detector { return append(secret.Default(), secret.HomePath()) }
 
-// small returns detectors that match short texts and exercise every kind of search.
+// small returns detectors that match short texts and use every kind of search.
 func small() []secret.Detector {
 	return []secret.Detector{
 		{Name: "begins", Pattern: `ab[cd]{2,4}`},
@@ -66,8 +66,8 @@ func randomText(r *rand.Rand, n int) []byte {
 	return b
 }
 
-// brief reports whether tests must be short, with fewer and shorter texts for the same cases. Tests
-// that measure durations need an ordinary run.
+// brief reports whether tests must be short, which means that they use fewer and shorter texts for
+// the same cases. Tests that measure durations are meaningful only if brief returns false.
 func brief() bool { return testing.Short() || raceEnabled }
 
 // full reports whether tests run at their full size, which is the case if CI is set and the race
@@ -138,7 +138,7 @@ func FuzzScan(f *testing.F) {
 	})
 }
 
-// ordinary returns text without secrets that resembles the text that agents process.
+// ordinary returns text that contains no secrets and resembles the text that agents process.
 func ordinary(size int) []byte {
 	const sheet = `{"id":"evt_%d","kind":"model_call","provider":"anthropic","model":"sonnet-4","usage":{"input_tokens":%d,"output_tokens":%d,"cached_tokens":0},"cost":{"usd":0.0421},"route":{"key":"default","policy":"cheapest"},"args_hash":"sha256:%064x","trace_id":"%08x-9b1d-4c3e-8a77-1f2e3d4c5b6a","started_at":"2026-04-25T10:%02d:00Z"}
 2026-04-25T10:%02d:11.482Z INFO  http: GET /v1/tasks/task_%d 200 in 18ms bytes=5120 request_id=req_%d user_agent="curl/8.5.0" cache=hit
@@ -199,8 +199,8 @@ func BenchmarkCompile(b *testing.B) {
 	}
 }
 
-// TestScanHostile verifies that a text that is four times as long takes about four times as long to
-// scan, regardless of its content (reliability #207 to #209).
+// TestScanHostile verifies that scanning a text that is four times as long takes about four times
+// as long, regardless of its content (reliability #207 to #209).
 func TestScanHostile(t *testing.T) {
 	s := compile(t, secret.Default())
 	size := 1 << 14
@@ -223,7 +223,8 @@ func TestScanHostile(t *testing.T) {
 	}
 }
 
-// scans returns scans of a text that has the given size and repeats a unit.
+// scans returns functions that scan a text of the given size, which consists of repetitions of a
+// unit.
 func scans(s *match.Scanner, unit string) func(size int) func() {
 	return func(size int) func() {
 		text := []byte(strings.Repeat(unit, size/len(unit)))
@@ -231,7 +232,8 @@ func scans(s *match.Scanner, unit string) func(size int) func() {
 	}
 }
 
-// TestAnchorsAreLinear verifies the same for every detector separately, with its own anchors.
+// TestAnchorsAreLinear verifies that scanning also takes linear time for each detector separately,
+// with the anchors of that detector.
 func TestAnchorsAreLinear(t *testing.T) {
 	most := 1
 	if full() {
@@ -277,8 +279,8 @@ func TestScanLong(t *testing.T) {
 	}
 }
 
-// TestScanAllocates verifies that, after the first few scans, scanning a text without secrets
-// allocates no memory.
+// TestScanAllocates verifies that scanning a text without secrets allocates no memory after the
+// first few scans.
 func TestScanAllocates(t *testing.T) {
 	if raceEnabled {
 		t.Skip("under the race detector sync.Pool drops what it is given, at random")
@@ -293,8 +295,8 @@ func TestScanAllocates(t *testing.T) {
 	}
 }
 
-// TestScanOverlaps verifies that the earlier detector takes precedence, and that a later detector
-// with a group leaves no remainder.
+// TestScanOverlaps verifies that the earlier of two detectors takes precedence, and that a later
+// detector with a group leaves no remainder.
 func TestScanOverlaps(t *testing.T) {
 	s := compile(t, []secret.Detector{
 		{Name: "inner", Pattern: `bcd`},
@@ -357,15 +359,15 @@ func TestCompileRefuses(t *testing.T) {
 	}
 }
 
-// TestTreeSize verifies that the default detectors' words use a few hundred KB, because each
-// process that searches for secrets builds them again.
+// TestTreeSize verifies that the words of the default detectors need only a few hundred KB, because
+// each process that searches for secrets builds them anew.
 func TestTreeSize(t *testing.T) {
 	if places, used := match.Edges(compile(t, secret.Default())); used < 5000 || places > 2*used {
 		t.Errorf("%d places for %d edges", places, used)
 	}
 }
 
-// TestCompileIsLazy verifies that default detectors are not compiled before a text needs them.
+// TestCompileIsLazy verifies that a default detector is not compiled before a text needs it.
 func TestCompileIsLazy(t *testing.T) {
 	s := compile(t, secret.Default())
 	before := match.Compiled(s)
