@@ -322,7 +322,7 @@ func TestContinues(t *testing.T) {
 	}
 }
 
-// renamed adds prefixes to the codes in lines such as "; 5 code", which may become "; x:5 code".
+// renamed replaces the source numbers in lines such as "; 5 code" with names, as in "; x:5 code".
 func renamed(want string, name func(string) string) string {
 	var out []byte
 	for i := 0; i < len(want); i++ {

@@ -13,8 +13,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// TestSpill verifies that records that do not fit into memory are written to files, that no
-// file remains, and that results do not change.
+// TestSpill verifies that records that do not fit into memory are written to files. No file may
+// remain, and the results must not change.
 func TestSpill(t *testing.T) {
 	in := bytes.Split(troubles(t), []byte("\n"))
 	var parts [][]byte
@@ -42,8 +42,8 @@ func TestSpill(t *testing.T) {
 	}
 }
 
-// TestIndexFull verifies that a reused ID after the limit of the index is not detected, and
-// that a note states this.
+// TestIndexFull verifies that the reuse of an ID is not detected after the index has reached its
+// limit, and that a note states this.
 func TestIndexFull(t *testing.T) {
 	w := newWriter(t, "a")
 	list := w.many(6)
@@ -61,7 +61,7 @@ func TestIndexFull(t *testing.T) {
 		}
 	}
 	w.n = 1
-	late := append(list, w.next(), w.next()) // the ids of the second and third
+	late := append(list, w.next(), w.next()) // with the IDs of the second and the third receipt
 	expect(t, "whole index", verify(t, jsonl(late...), stream.Options{}), "refuted 6/2/0; input:7 duplicate_id; input:8 duplicate_id; a 8")
 	expect(t, "two indexed", verify(t, jsonl(late...), stream.Options{}.Indexed(2)), "refuted 7/1/0; input:7 duplicate_id; a 8")
 }

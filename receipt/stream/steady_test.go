@@ -12,7 +12,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// chained returns the first receipts of one chain, which is sealed once for all tests.
+// chained returns the first receipts of a chain that is sealed only once for all tests.
 func chained(t testing.TB, n int) [][]byte {
 	t.Helper()
 	longest.Lock()
@@ -33,7 +33,7 @@ var longest struct {
 	list   [][]byte
 }
 
-// A chainReader seals receipts while it is being read.
+// A chainReader seals receipts while it is read.
 type chainReader struct {
 	w    *writer
 	left int
@@ -61,8 +61,8 @@ func mallocs(f func()) uint64 {
 	return after.Mallocs - before.Mallocs
 }
 
-// TestAllocations verifies that another receipt in an ordered input allocates almost
-// nothing except its entry in the index.
+// TestAllocations verifies that an additional receipt in an ordered input needs almost no
+// allocations except its entry in the index.
 func TestAllocations(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector allocates")
@@ -93,7 +93,7 @@ func TestAllocations(t *testing.T) {
 	}
 }
 
-// TestMemory verifies that memory does not grow with the length of the input.
+// TestMemory verifies that memory use does not grow with the length of the input.
 func TestMemory(t *testing.T) {
 	if testing.Short() || raceEnabled {
 		t.Skip("long")
@@ -101,7 +101,7 @@ func TestMemory(t *testing.T) {
 	v := integrity(t)
 	run := func(n int) uint64 {
 		in := &chainReader{w: newWriter(t, "a"), left: n}
-		return watch(20, func() { // so that little of the heap is garbage
+		return watch(20, func() { // keeps the amount of garbage on the heap small
 			s, err := stream.Verify(t.Context(), v, in, stream.Options{Jobs: 2}.Indexed(100)).Summary()
 			if err != nil || s.Verdict() != receipt.Verified || s.Receipts != n || len(s.Streams) != 1 || s.Streams[0].Count != uint64(n) {
 				t.Fatalf("%v, %+v", err, s)
@@ -109,7 +109,7 @@ func TestMemory(t *testing.T) {
 		})
 	}
 	few, many := run(2000), run(12000)
-	for range 2 { // on a busy machine, a collection may be late; retained memory is counted each time
+	for range 2 { // on a busy machine, a collection may be late; memory that is still in use would be counted in each attempt
 		if many > few+(8<<20) {
 			few, many = run(2000), run(12000)
 		}

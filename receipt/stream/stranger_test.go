@@ -9,8 +9,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// TestElsewhere verifies that a first receipt that names a receipt of another stream is
-// refuted, in any order and in each kind of run.
+// TestElsewhere verifies that a receipt is refuted if it is the first of its stream but names a
+// receipt in another stream as its predecessor, in any order and in each kind of run.
 func TestElsewhere(t *testing.T) {
 	a := newWriter(t, "a").many(4)
 	w := newWriter(t, "b")
@@ -41,7 +41,7 @@ func TestElsewhere(t *testing.T) {
 			}
 			anyOrder(t, name+", "+order+", merged", receipt.Refuted, parts...)
 		}
-		late := [][]byte{a[0], a[1], b[1], w.next()} // its first receipt is not there
+		late := [][]byte{a[0], a[1], b[1], w.next()} // the stream's first receipt is missing
 		if r := verify(t, jsonl(late...), o); r.summary.Verdict() != receipt.Verified {
 			t.Errorf("%s, without the link: %v", name, r)
 		}
@@ -51,8 +51,8 @@ func TestElsewhere(t *testing.T) {
 	expect(t, "in a selection", verify(t, jsonl(inner...), stream.Options{Partial: true}), "refuted 2/1/0; input:2 open; input:3 chain_break; a 1; b 2")
 }
 
-// TestSelectionOrder verifies that a selection is ordered, too, and that another file does
-// not change its findings.
+// TestSelectionOrder verifies that the receipts of a selection must also be in order, and that the
+// findings do not depend on other files.
 func TestSelectionOrder(t *testing.T) {
 	l := newWriter(t, "a").many(9)
 	beside := source("other", jsonl(newWriter(t, "z").many(3)...))
@@ -82,7 +82,7 @@ func TestSelectionOrder(t *testing.T) {
 }
 
 // TestCopyBehindIndex verifies that a copy of a receipt after the limit of the index is not
-// refuted, and that a break after it is.
+// refuted, but a break in the same place is.
 func TestCopyBehindIndex(t *testing.T) {
 	w := newWriter(t, "a")
 	l := w.many(12)

@@ -15,7 +15,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// A writer creates receipts of one stream.
+// A writer creates the receipts of a stream.
 type writer struct {
 	t      testing.TB
 	issuer string
@@ -55,7 +55,7 @@ func (w *writer) seal(head chain.Head) []byte {
 	return s.JSON()
 }
 
-// next returns the next receipt of the stream.
+// next returns the next receipt in the stream.
 func (w *writer) next() []byte { return w.seal(w.head) }
 
 func (w *writer) many(n int) [][]byte {
@@ -91,7 +91,7 @@ func jsonl(docs ...[]byte) []byte {
 	return all
 }
 
-// A result contains one line for each receipt that is not verified, and the summary.
+// A result contains the summary and one line for each receipt that is not verified.
 type result struct {
 	lines   []string
 	summary *stream.Summary
@@ -103,7 +103,7 @@ func verify(t testing.TB, input []byte, o stream.Options) result {
 	return collect(stream.Verify(context.Background(), integrity(t), bytes.NewReader(input), o))
 }
 
-// verifyOnly verifies an input with a name and a kind.
+// verifyOnly verifies an input that has the given name and kind.
 func verifyOnly(t testing.TB, input []byte, name string, kind stream.Kind, o stream.Options) result {
 	t.Helper()
 	return collect(stream.VerifyFiles(context.Background(), integrity(t), []stream.Source{from(name, kind, bytes.NewReader(input))}, o))
@@ -198,7 +198,7 @@ func TestOrder(t *testing.T) {
 	}
 	forged := bytes.Replace(list[2], []byte(hash.Hash().String()), []byte(canon.Sum(nil).String()), 1)
 	reissued := newWriter(t, "a")
-	reissued.n = 2 // the id of list[2] again
+	reissued.n = 2 // reuses the ID of list[2]
 	sameID := reissued.seal(w.head)
 	for _, c := range []struct {
 		name string
@@ -231,8 +231,8 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestStated verifies that a report contains the predecessor that a receipt states, and the
-// receipt that precedes it instead.
+// TestStated verifies that a report contains both the predecessor that a receipt states and the
+// receipt that actually precedes it.
 func TestStated(t *testing.T) {
 	list := newWriter(t, "a").many(4)
 	other := newWriter(t, "a")

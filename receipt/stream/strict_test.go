@@ -10,7 +10,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// strictly verifies with a policy under which an unchecked step leaves a receipt undecided.
+// strictly verifies receipts with a policy under which any step that was not checked makes a
+// receipt undecided.
 func strictly(t *testing.T, o stream.Options, list ...stream.Source) *stream.Summary {
 	t.Helper()
 	v, err := receipt.NewVerifier(nil, receipt.Policy{IntegrityOnly: true, Strict: true})
@@ -20,9 +21,9 @@ func strictly(t *testing.T, o stream.Options, list ...stream.Source) *stream.Sum
 	return collect(stream.VerifyFiles(t.Context(), v, list, o)).summary
 }
 
-// TestStrictMerges verifies that a link that is unchecked in a part can be checked with
-// another part, under a strict policy, and that the receipt then has the outcome of one run
-// over all, in every order of the parts.
+// TestStrictMerges verifies that, under a strict policy, a link that could not be checked in one
+// part can be checked with another part. The receipt must then have the outcome of a single run
+// over all parts, in every order of the parts.
 func TestStrictMerges(t *testing.T) {
 	list := newWriter(t, "a").many(6)
 	one := strictly(t, stream.Options{}, sources(jsonl(list...))...)
@@ -42,7 +43,7 @@ func TestStrictMerges(t *testing.T) {
 		t.Errorf("%s\n%s", gist(m), gist(one))
 	}
 
-	// Without the first part, the predecessor of one receipt is unchecked.
+	// Without the first part, the predecessor of one receipt cannot be checked.
 	rest := anyOrder(t, "the rest", receipt.Undecided, parts[1:]...)
 	if rest.Verified != 3 || rest.Undecided != 1 || rest.Codes[receipt.CodeLinkNotChecked] != 1 {
 		t.Errorf("%s", gist(rest))
@@ -50,7 +51,7 @@ func TestStrictMerges(t *testing.T) {
 	anyOrder(t, "found later", receipt.Verified, reread(t, "the rest", rest), parts[0])
 	anyOrder(t, "a gap", receipt.Refuted, parts[0], parts[2])
 
-	// A finding about a content applies to each copy, regardless of their order.
+	// A finding about the content of a receipt applies to each copy, regardless of their order.
 	twice := strictly(t, stream.Options{}, sources(list[2], list[2])...)
 	for name, parts := range map[string][]*stream.Summary{"within": {twice, strictly(t, stream.Options{}, sources(list[3])...)}, "across": {twice, parts[1]}} {
 		if m := anyOrder(t, name, receipt.Undecided, parts...); m.Copies == 0 || m.Undecided != 1 || m.Codes[receipt.CodeLinkNotChecked] != 1 {
@@ -59,8 +60,8 @@ func TestStrictMerges(t *testing.T) {
 	}
 }
 
-// TestStrictCopies verifies that a copy of a receipt with an unchecked link is not counted
-// again, as with any other copy.
+// TestStrictCopies verifies that a copy of a receipt whose link was not checked is not counted
+// again, like any other copy.
 func TestStrictCopies(t *testing.T) {
 	list := newWriter(t, "a").many(3)
 	docs := [][]byte{list[1], list[1], list[2]}
@@ -72,7 +73,7 @@ func TestStrictCopies(t *testing.T) {
 	}
 }
 
-// TestStrictGiven verifies that a merge keeps the predecessors that were specified for its parts.
+// TestStrictGiven verifies that a merge keeps the predecessors that were specified for the parts.
 func TestStrictGiven(t *testing.T) {
 	list, other := newWriter(t, "a").many(4), newWriter(t, "b").many(2)
 	head := headOf(t, list[0])
@@ -86,8 +87,9 @@ func TestStrictGiven(t *testing.T) {
 	}
 }
 
-// TestStrictOfBefore verifies that a receipt with an unchecked link in a summary of the
-// previous version stays undecided, because the summary does not contain the other outcome.
+// TestStrictOfBefore verifies that a receipt whose link was not checked stays undecided if its
+// summary comes from the previous version, because such a summary does not contain the other
+// outcome.
 func TestStrictOfBefore(t *testing.T) {
 	list := newWriter(t, "a").many(4)
 	s := strictly(t, stream.Options{}, sources(jsonl(list[2:]...))...)
@@ -99,7 +101,7 @@ func TestStrictOfBefore(t *testing.T) {
 	reread(t, "of before", m)
 }
 
-// TestStrictAgrees verifies that merging strict parts returns the counts of one strict run,
+// TestStrictAgrees verifies that merging strict parts gives the counts of a single strict run,
 // regardless of the faults and of how the receipts are distributed.
 func TestStrictAgrees(t *testing.T) {
 	cases := 120
@@ -144,8 +146,8 @@ func TestStrictAgrees(t *testing.T) {
 			continue
 		}
 
-		// No single run corresponds to parts of which some are selections, so the results
-		// of all orders are compared.
+		// If some of the parts are selections, no single run corresponds to them, so the results of
+		// all orders are compared.
 		one := fold(t, r, sums)
 		if partial == 0 || partial == len(sums) {
 			one = all.verify(t, v)

@@ -18,7 +18,8 @@ import (
 	"github.com/receiptkit/receiptkit/schemas"
 )
 
-// reread checks that a summary matches its schema and is read without change.
+// reread checks that a summary conforms to its schema and does not change when it is written and
+// read.
 func reread(t *testing.T, name string, s *stream.Summary) *stream.Summary {
 	t.Helper()
 	one, err := json.Marshal(s)
@@ -114,7 +115,7 @@ func TestSummaryRefuse(t *testing.T) {
 }
 
 // TestSummaryLevels verifies that a summary keeps its levels in JSON, that a merge discards them,
-// and that only a verified summary may state a level that is met.
+// and that only a verified summary may state that a level is met.
 func TestSummaryLevels(t *testing.T) {
 	list := newWriter(t, "a").many(3)
 	s := verify(t, jsonl(list...), stream.Options{}).summary
@@ -159,8 +160,8 @@ func merged(t *testing.T, parts ...*stream.Summary) *stream.Summary {
 	return m
 }
 
-// TestMerge verifies that the merged summaries of parts, in any order and grouping, equal the
-// summary of a run over all of them.
+// TestMerge verifies that merging the summaries of parts, in any order and grouping, gives the same
+// summary as a run over all parts.
 func TestMerge(t *testing.T) {
 	a, b := newWriter(t, "a").many(9), newWriter(t, "b").many(4)
 	parts := [][][]byte{append(append([][]byte{}, a[:2]...), b[:1]...), a[2:3], append(append([][]byte{}, a[3:7]...), b[1:3]...), a[7:], b[3:]}
@@ -179,7 +180,7 @@ func TestMerge(t *testing.T) {
 	for range orders {
 		order := slices.Clone(sums)
 		rng.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
-		for len(order) > 1 { // merge any two neighbours
+		for len(order) > 1 { // merge two adjacent summaries
 			i := rng.IntN(len(order) - 1)
 			order = slices.Replace(order, i, i+2, reread(t, "part", merged(t, order[i], order[i+1])))
 		}
@@ -245,7 +246,7 @@ func TestMergeFork(t *testing.T) {
 	}
 }
 
-// TestMergeRefuse verifies that summaries with different meanings do not merge.
+// TestMergeRefuse verifies that summaries with different meanings cannot be merged.
 func TestMergeRefuse(t *testing.T) {
 	s := verify(t, jsonl(newWriter(t, "a").many(3)...), stream.Options{}).summary
 	keyed, other, full := *s, *s, *s
@@ -268,8 +269,7 @@ func TestMergeRefuse(t *testing.T) {
 	}
 }
 
-// TestRollback verifies that a missing head of an earlier summary is detected as a
-// rollback.
+// TestRollback verifies that a rollback is reported if a head in an earlier summary is missing.
 func TestRollback(t *testing.T) {
 	list := newWriter(t, "a").many(6)
 	earlier := reread(t, "earlier", verify(t, jsonl(list[:4]...), stream.Options{}).summary)
@@ -294,8 +294,8 @@ func TestRollback(t *testing.T) {
 	}
 }
 
-// TestOverlap verifies that merging parts without rosters that end in the same receipt is
-// undecided, and that the JSON states why.
+// TestOverlap verifies that a merge of parts without rosters is undecided if the parts end in the
+// same receipt, and that the JSON form states the reason.
 func TestOverlap(t *testing.T) {
 	list := newWriter(t, "a").many(4)
 	whole, end := old(t, verify(t, jsonl(list...), stream.Options{}).summary), old(t, verify(t, jsonl(list[2:]...), stream.Options{}).summary)

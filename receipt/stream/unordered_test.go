@@ -8,9 +8,9 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// TestUnordered verifies that unordered receipts are complete if they are stated to be
-// unordered, in a run, after a merge, and in a report that was read, and that missing
-// receipts are still detected.
+// TestUnordered verifies that receipts in no particular order are complete if the caller states
+// that they are unordered. This must hold in a run, after a merge, and in a report that was read,
+// and missing receipts must still be detected.
 func TestUnordered(t *testing.T) {
 	list := newWriter(t, "a").many(9)
 	slices.Reverse(list[1:4])

@@ -9,13 +9,13 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// TestTimesNotTold verifies that a time of issue that the source did not report is not
-// compared with others.
+// TestTimesNotTold verifies that the time of issue is not compared with other times if the source
+// did not report it.
 func TestTimesNotTold(t *testing.T) {
 	const told, untold = "2026-04-25T19:00:00Z", "1970-01-01T00:00:00Z"
 	for _, c := range []struct {
 		issued   [2]string
-		nobodys  int // which of the two times is unreported
+		nobodys  int // index of the time that is unreported
 		warnings int
 	}{
 		{[2]string{told, untold}, 0, 1},

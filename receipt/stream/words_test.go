@@ -13,7 +13,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// wordless replaces the text for people in a JSON document.
+// wordless replaces the text in a JSON document that is intended for people.
 func wordless(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -32,7 +32,7 @@ func wordless(v any) any {
 	return v
 }
 
-// retold returns a summary after it was written and read without its text for people.
+// retold writes a summary, removes its text for people, and reads it again.
 func retold(t *testing.T, s *stream.Summary) *stream.Summary {
 	t.Helper()
 	text, err := json.Marshal(s)
@@ -55,7 +55,7 @@ func retold(t *testing.T, s *stream.Summary) *stream.Summary {
 	return again
 }
 
-// sameMeaning compares all parts of two summaries that a program may rely on.
+// sameMeaning compares all parts of two summaries on which a program may rely.
 func sameMeaning(t *testing.T, name string, a, b *stream.Summary) {
 	t.Helper()
 	if a.Verdict() != b.Verdict() || a.Receipts != b.Receipts || a.Verified != b.Verified || a.Refuted != b.Refuted || a.Undecided != b.Undecided || a.Copies != b.Copies {
@@ -79,8 +79,8 @@ func sameMeaning(t *testing.T, name string, a, b *stream.Summary) {
 	}
 }
 
-// TestWordsDecideNothing verifies that summaries with other details and hints have the same
-// verdicts, and merge to the same result.
+// TestWordsDecideNothing verifies that summaries that differ only in details and hints have the
+// same verdicts, and that merging them gives the same result.
 func TestWordsDecideNothing(t *testing.T) {
 	list := newWriter(t, "a").many(6)
 	fork := newWriter(t, "a")
@@ -122,8 +122,8 @@ func TestWordsDecideNothing(t *testing.T) {
 	}
 }
 
-// TestSavedSummaries verifies that summaries from before findings had causes can still be
-// read.
+// TestSavedSummaries verifies that saved summaries that are older than the causes of findings can
+// still be read.
 func TestSavedSummaries(t *testing.T) {
 	want := map[string]receipt.Verdict{"verified.json": receipt.Verified, "refuted.json": receipt.Refuted, "finding.json": receipt.Refuted}
 	saved := map[string]*stream.Summary{}

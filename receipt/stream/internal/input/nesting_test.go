@@ -3,7 +3,7 @@ package input
 import "testing"
 
 // TestFollow verifies that follow finds the same end as a byte-by-byte scan, regardless of how the
-// text is split.
+// text is divided.
 func TestFollow(t *testing.T) {
 	for _, text := range []string{
 		`{"a":"\"}\\","b":[{"c":"]\\\""}],"\\":{}}, behind`, `"a\"\\" behind`, `[[[]],"[",{}] behind`, `{"torn":"\`, `{"torn":["`, `1 behind`, `}`, `]]`,

@@ -9,8 +9,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// attendee returns a random receipt of one of three streams, which often follows the
-// previous one.
+// attendee returns a random receipt of one of three streams. It often follows the previously
+// returned one.
 func (d *dice) attendee(last []canon.Digest) Attendee {
 	a := Attendee{stream: d.number() % len(last), again: d.yes(), issued: int64(d.number()), Outcome: verified()}
 	hash := d.digest()
@@ -50,8 +50,8 @@ func (d *dice) attendee(last []canon.Digest) Attendee {
 	return a
 }
 
-// FuzzAttendees verifies that packed receipts are unpacked without change, and that packing
-// unpacked bytes returns them.
+// FuzzAttendees verifies that a packed receipt is unpacked without a change, and that packing
+// unpacked bytes reproduces them.
 func FuzzAttendees(f *testing.F) {
 	for n := range 5 {
 		f.Add(bytes.Repeat([]byte{0, 1, byte(n), 3, byte(7 * n)}, 60*n))

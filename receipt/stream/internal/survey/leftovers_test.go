@@ -12,7 +12,7 @@ import (
 	"github.com/receiptkit/receiptkit/internal/join"
 )
 
-// loose returns a survey of receipts of one stream that have no predecessors.
+// loose returns a survey of receipts from a single stream that have no predecessors.
 func loose(t *testing.T, n int, link func(i int, hash canon.Digest) chain.Link) *Survey {
 	t.Helper()
 	s := New(Terms{TempDir: t.TempDir(), Indexed: 1 << 12})
@@ -31,16 +31,16 @@ func loose(t *testing.T, n int, link func(i int, hash canon.Digest) chain.Link) 
 	return s
 }
 
-// TestLooseReceipts verifies that any number of receipts without a predecessor are judged
-// one by one, with little memory.
+// TestLooseReceipts verifies that any number of receipts without a predecessor are processed one by
+// one and need little memory.
 func TestLooseReceipts(t *testing.T) {
-	n := maxDamaged + 4_000 // more than fit into the list of others
+	n := maxDamaged + 4_000 // more receipts than fit into the list of others
 	if testsize.Full() {
 		n = 100_000
 	}
 	for name, c := range map[string]struct {
 		link func(int, canon.Digest) chain.Link
-		want join.Mark // of all receipts except the first of the stream
+		want join.Mark // mark of all receipts except the first one in the stream
 	}{
 		"first":   {func(_ int, hash canon.Digest) chain.Link { return chain.Link{First: true, Hash: hash} }, join.MarkSecond},
 		"missing": {func(_ int, hash canon.Digest) chain.Link { return chain.Link{Hash: hash, Previous: canon.Sum(hash[:])} }, join.MarkMissing},
@@ -56,7 +56,7 @@ func TestLooseReceipts(t *testing.T) {
 			t.Errorf("%s: joining takes %d bytes a receipt", name, each)
 		}
 
-		// The receipt that was issued first may begin the stream.
+		// The receipt with the earliest time of issue may be the first of the stream.
 		for i, m := range s.Marks[1:] {
 			if m != c.want {
 				t.Fatalf("%s: receipt %d has the mark %d, expected %d", name, i+2, m, c.want)
@@ -68,8 +68,8 @@ func TestLooseReceipts(t *testing.T) {
 	}
 }
 
-// TestOrphanRecords verifies that orphan records sort in the order in which their stream
-// judges them, and are parsed without change.
+// TestOrphanRecords verifies that orphan records are sorted in the order in which their stream
+// processes them, and are parsed without a change.
 func TestOrphanRecords(t *testing.T) {
 	list := []orphanRecord{
 		{stream: 0, rank: 2, issued: 9, hash: canon.Sum(nil), number: 7, address: address{1, 2}, first: true},

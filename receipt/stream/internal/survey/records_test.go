@@ -10,7 +10,7 @@ import (
 	"github.com/receiptkit/receiptkit/internal/join"
 )
 
-// dice derive the fields of records from arbitrary bytes.
+// dice derives the fields of records from arbitrary bytes.
 type dice struct{ rest []byte }
 
 func (d *dice) number() int {
@@ -41,8 +41,8 @@ func (d *dice) link() linkRecord {
 	return linkRecord{d.yes(), d.digest(), d.number(), d.time(), d.digest(), d.number(), address{d.number(), d.number()}, d.yes()}
 }
 
-// FuzzRecords verifies that a record is parsed without change, has its fixed width, and
-// sorts by its bytes as by its fields.
+// FuzzRecords verifies that a record is parsed without a change, has its fixed width, and is sorted
+// by its bytes in the same order as by its fields.
 func FuzzRecords(f *testing.F) {
 	f.Add([]byte(nil), []byte(nil))
 	f.Add([]byte("\x00\x00\x00\x01"), []byte("\x00\x00\x01\x00"))
@@ -74,7 +74,7 @@ func FuzzRecords(f *testing.F) {
 	})
 }
 
-// sorted checks that bytes sort like the fields, and have the width.
+// sorted checks that the bytes are in the same order as the fields, and have the fixed width.
 func sorted(t *testing.T, kind string, width int, a, b []byte, want int) {
 	t.Helper()
 	if len(a) != width || len(b) != width {

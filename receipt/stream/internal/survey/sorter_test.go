@@ -70,7 +70,7 @@ func TestSorter(t *testing.T) {
 	}
 }
 
-// TestSorterFails verifies that sorted returns the error of a file.
+// TestSorterFails verifies that sorted returns an error that occurs in a file.
 func TestSorterFails(t *testing.T) {
 	s := newSorter(8, 2, filepath.Join(t.TempDir(), "missing"))
 	for range 5 {
@@ -83,7 +83,7 @@ func TestSorterFails(t *testing.T) {
 	for range 5 {
 		cut.add(make([]byte, 8))
 	}
-	for _, size := range []int64{28, 24, 16, 0} { // in an entry, and between two
+	for _, size := range []int64{28, 24, 16, 0} { // cuts inside an entry, and between two entries
 		if err := cut.levels[0].file.Truncate(size); err != nil {
 			t.Fatal(err)
 		}
@@ -98,14 +98,14 @@ func TestSorterFails(t *testing.T) {
 	_ = cut.close()
 }
 
-// TestSorterRaiseFails verifies that an error in merging pieces into the next level is not
+// TestSorterRaiseFails verifies that an error during the merge of pieces into the next level is not
 // lost.
 func TestSorterRaiseFails(t *testing.T) {
 	s := newSorter(8, 1, t.TempDir())
 	for range maxPieces - 1 {
 		s.add(make([]byte, 8))
 	}
-	s.levels[0].ends[3]++ // so that the next run is not a whole number of entries
+	s.levels[0].ends[3]++ // makes the length of the next run differ from a whole number of entries
 	for range 5 {
 		s.add(make([]byte, 8))
 	}
