@@ -11,7 +11,7 @@ import (
 	"github.com/receiptkit/receiptkit/schemas"
 )
 
-// receiptTexts returns the texts of the fixtures in a folder.
+// receiptTexts returns the contents of the fixtures in a directory.
 func receiptTexts(t testing.TB, folder string) map[string][]byte {
 	t.Helper()
 	files, err := filepath.Glob("../fixtures/" + folder + "/*.json")
@@ -29,7 +29,7 @@ func receiptTexts(t testing.TB, folder string) map[string][]byte {
 	return texts
 }
 
-// TestAcceptsReceipts verifies that ordinary receipts never reach the library.
+// TestAcceptsReceipts verifies that ordinary receipts are accepted without the library.
 func TestAcceptsReceipts(t *testing.T) {
 	s, err := schemas.Compile(schemas.Receipt)
 	if err != nil {
@@ -49,7 +49,7 @@ func TestAcceptsReceipts(t *testing.T) {
 	}
 }
 
-// agrees fails unless the library also accepts what the acceptor accepts.
+// agrees fails unless the library accepts a document that the acceptor accepts.
 func agrees(t testing.TB, s *schemas.Schema, text []byte) {
 	t.Helper()
 	d, err := canon.Parse(text)
@@ -63,8 +63,8 @@ func agrees(t testing.TB, s *schemas.Schema, text []byte) {
 	}
 }
 
-// TestAcceptsNothingWrong verifies that the acceptor accepts no invalid receipt, for receipts that
-// are damaged in many ways.
+// TestAcceptsNothingWrong verifies that the acceptor accepts no invalid receipt. The receipts are
+// damaged in many ways.
 func TestAcceptsNothingWrong(t *testing.T) {
 	s, err := schemas.Compile(schemas.Receipt)
 	if err != nil {

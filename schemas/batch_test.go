@@ -8,12 +8,12 @@ import (
 const batch = `{"batch_version": 1, "profile": "content", "merkle_root": "` + digest + `",
 	"receipts": [{"receipt_id": "r", "leaf_hash": "` + digest + `", "receipt_hash": "` + digest + `"}]}`
 
-// TestBatch verifies the result for one manifest, and for one change to it at a time.
+// TestBatch verifies the result for a manifest, and for many changes to it, one at a time.
 func TestBatch(t *testing.T) {
 	s := must(t, "batch")
 	for _, c := range []struct {
 		old, new string
-		want     string // pointers of the problems; empty means accepted
+		want     string // pointers of the problems; none if the document is accepted
 	}{
 		{``, ``, ``},
 		{`"batch_version": 1`, `"batch_version": 1.0`, ``},

@@ -14,8 +14,8 @@ import (
 	"github.com/receiptkit/receiptkit/schemas"
 )
 
-// TestCutsChangeNothing verifies that the results are the same with arrays cut immediately, cut
-// after a few elements, and not cut.
+// TestCutsChangeNothing verifies that the result is the same whether arrays are cut immediately,
+// after a few elements, or not at all.
 func TestCutsChangeNothing(t *testing.T) {
 	s, all, receipt := must(t, schemas.Receipt), fields(t), fullReceipt(t)
 	cases := 0
@@ -47,8 +47,8 @@ func TestCutsChangeNothing(t *testing.T) {
 	}
 }
 
-// TestCutsInKeys verifies that arrays that have a maximum size, or that are compared as a whole,
-// are cut only if they are invalid anyway.
+// TestCutsInKeys verifies that arrays that have a maximum size or are compared as a whole are cut
+// only if they are already invalid.
 func TestCutsInKeys(t *testing.T) {
 	s := must(t, "keys")
 	key := func(issuers string) string {
@@ -76,8 +76,8 @@ func TestCutsInKeys(t *testing.T) {
 	}
 }
 
-// TestIgnoredChangesNothing verifies that the results are the same with and without content that a
-// schema ignores.
+// TestIgnoredChangesNothing verifies that the results do not depend on content that a schema
+// ignores.
 func TestIgnoredChangesNothing(t *testing.T) {
 	values := []any{1, nil, []any{}, []any{1, []any{2}}, map[string]any{}, map[string]any{"uri": []any{1}, "kind": map[string]any{"a": 1}, "unknown": []any{map[string]any{}}}}
 	for name, whole := range map[schemas.Name]any{schemas.Receipt: fullReceipt(t), "keys": map[string]any{"keys": []any{map[string]any{"kid": "k"}}}} {
@@ -125,8 +125,8 @@ func TestIgnoredChangesNothing(t *testing.T) {
 	}
 }
 
-// TestIgnoredCostsNothing verifies that no tree is built for unknown members, members without
-// conditions, or the content of a value of another kind.
+// TestIgnoredCostsNothing verifies that no tree is built for unknown members, for members without
+// conditions, or for the content of a value that has the wrong kind.
 func TestIgnoredCostsNothing(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector makes growing a slice allocate twice")
@@ -165,8 +165,8 @@ func TestIgnoredCostsNothing(t *testing.T) {
 	}
 }
 
-// TestHugeWrongDocument verifies that megabytes of problems use memory in proportion to the
-// document, and not hundreds of bytes per problem.
+// TestHugeWrongDocument verifies that megabytes of problems use memory in proportion to the size of
+// the document, instead of hundreds of bytes per problem.
 func TestHugeWrongDocument(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -201,7 +201,7 @@ func TestHugeWrongDocument(t *testing.T) {
 	}
 }
 
-// TestDeep verifies the check at package canon's maximum nesting depth.
+// TestDeep verifies that a document with the maximum nesting depth of package canon can be checked.
 func TestDeep(t *testing.T) {
 	const depth = 10_000
 	s := must(t, schemas.Receipt)
@@ -229,7 +229,7 @@ func TestDeep(t *testing.T) {
 	}
 }
 
-// TestConcurrentChecks exercises concurrent checks for the race detector.
+// TestConcurrentChecks runs concurrent checks, so that the race detector can find data races.
 func TestConcurrentChecks(t *testing.T) {
 	s, src := must(t, schemas.Receipt), text(t, fullReceipt(t))
 	done := make(chan schemas.Result)

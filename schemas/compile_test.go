@@ -74,7 +74,7 @@ func TestCompiledOnce(t *testing.T) {
 	}
 }
 
-// spy records what a compilation requests.
+// spy records the locations that a compilation requests.
 type spy struct {
 	schemas.Embedded
 	asked []string
@@ -85,8 +85,8 @@ func (s *spy) Load(url string) (any, error) {
 	return s.Embedded.Load(url)
 }
 
-// TestNothingIsLoaded verifies that references to external locations, one of which exists, are
-// rejected. The loader must reject each of them without opening it.
+// TestNothingIsLoaded verifies that references to external locations are rejected, even if a
+// location exists. The loader must reject each of them without opening it.
 func TestNothingIsLoaded(t *testing.T) {
 	exists := filepath.Join(t.TempDir(), "schema.json")
 	if err := os.WriteFile(exists, []byte("true"), 0o600); err != nil {
@@ -117,7 +117,7 @@ func TestNothingIsLoaded(t *testing.T) {
 	}
 }
 
-// TestEmbeddedLoadsEmbedded verifies what the embedded schemas load.
+// TestEmbeddedLoadsEmbedded verifies that the embedded schemas load only other embedded schemas.
 func TestEmbeddedLoadsEmbedded(t *testing.T) {
 	want := map[schemas.Name][]string{"verify": {"urn:receiptkit:schema:report", "urn:receiptkit:schema:summary"}}
 	for _, n := range schemas.Names() {
@@ -173,7 +173,7 @@ func TestReferenceLoopsEnd(t *testing.T) {
 	}
 }
 
-// checkOnly checks a text but not its canonical form.
+// checkOnly checks a text without also checking its canonical form.
 func checkOnly(t testing.TB, s *schemas.Schema, src string) schemas.Result {
 	t.Helper()
 	doc, err := canon.Parse([]byte(src))
@@ -184,8 +184,8 @@ func checkOnly(t testing.TB, s *schemas.Schema, src string) schemas.Result {
 }
 
 // TestOurSchemasAreExplicit verifies that every object in the embedded schemas specifies whether
-// unknown members are allowed, every pattern is anchored at both ends, everything has a
-// description, and nothing is incompatible with [builder].
+// unknown members are allowed, every pattern is anchored at both ends, and everything has a
+// description. Nothing may be incompatible with [builder].
 func TestOurSchemasAreExplicit(t *testing.T) {
 	for _, n := range schemas.Names() {
 		src, _ := schemas.Source(n)
@@ -201,7 +201,7 @@ func TestOurSchemasAreExplicit(t *testing.T) {
 		if objects == 0 {
 			t.Errorf("%s has no object", n)
 		}
-		if n == schemas.Receipt && objects != 32 { // 25 closed objects, 7 open ones
+		if n == schemas.Receipt && objects != 32 { // 25 closed objects and 7 open ones
 			t.Errorf("%s has %d objects", n, objects)
 		}
 	}
@@ -229,7 +229,7 @@ func explicit(t *testing.T, node map[string]any, at string, documented bool, obj
 	if (node["uniqueItems"] != nil || node["contains"] != nil) && node["maxItems"] == nil {
 		t.Errorf("%s: cutting the array would change the answer", at)
 	}
-	// The library reports incorrect locations for propertyNames; the other keywords would hide
+	// The library reports incorrect locations for propertyNames. The other keywords would hide
 	// arrays that have to be cut.
 	for _, keyword := range []string{"propertyNames", "prefixItems", "unevaluatedProperties", "unevaluatedItems", "dependentSchemas"} {
 		if node[keyword] != nil {
@@ -257,8 +257,8 @@ func explicit(t *testing.T, node map[string]any, at string, documented bool, obj
 	}
 }
 
-// TestMetaSchema checks the embedded schemas against the meta-schema by name. Compiling the schemas
-// has already checked this.
+// TestMetaSchema validates the embedded schemas against the meta-schema by name. Compiling the
+// schemas has already done this.
 func TestMetaSchema(t *testing.T) {
 	c := jsonschema.NewCompiler()
 	c.UseLoader(schemas.Embedded{})

@@ -11,9 +11,9 @@ import (
 	"github.com/receiptkit/receiptkit/schemas"
 )
 
-// TestDateTimeSuite verifies issued_at with the cases in the JSON Schema test suite. The suite
-// accepts values that are not strings. The type rejects these values here, and the format must not
-// report them.
+// TestDateTimeSuite verifies the member issued_at with the cases in the JSON Schema test suite. The
+// suite accepts values that are not strings. Here, the type excludes such values, and the format
+// must not report them in addition.
 func TestDateTimeSuite(t *testing.T) {
 	file := filepath.Join(vectors.Dir(t, "json-schema-suite"), "tests/draft2020-12/optional/format/date-time.json")
 	src, err := os.ReadFile(file)

@@ -10,12 +10,13 @@ const salt = "0f1e2d3c4b5a69788796a5b4c3d2e1f0"
 const disclosures = `{"disclosures_version": 1, "receipt_hash": "` + digest + `",
 	"fields": [{"field": "/metadata/a~1b", "salt": "` + salt + `", "value": "1234"}]}`
 
-// TestDisclosures verifies the result for one file, and for one change to it at a time.
+// TestDisclosures verifies the result for a disclosures file, and for many changes to it, one at a
+// time.
 func TestDisclosures(t *testing.T) {
 	s := must(t, "disclosures")
 	for _, c := range []struct {
 		old, new string
-		want     string // pointers of the problems; empty means accepted
+		want     string // pointers of the problems; none if the document is accepted
 	}{
 		{``, ``, ``},
 		{`"` + digest + `"`, `null`, ``},

@@ -6,7 +6,7 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// The dialect and the loader of this package, exported for its tests.
+// The dialect and the loader of this package are exported for its tests.
 const Draft = draft
 
 type Embedded = embedded
@@ -29,7 +29,7 @@ func (s *Schema) CheckCut(root canon.Node, elements int) Result {
 // Accepts reports whether s accepts n without the library.
 func Accepts(s *Schema, n canon.Node) bool { return s.accept != nil && s.accept.accepts(n) }
 
-// CheckWhole checks n as the library does if it receives the entire value.
+// CheckWhole checks n in the way the library does if it receives the entire value.
 func (s *Schema) CheckWhole(root canon.Node) Result {
 	c := checker{base: root.Pointer()}
 	if err, ok := s.compiled.Validate(value(root)).(*jsonschema.ValidationError); ok {

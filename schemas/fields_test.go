@@ -10,11 +10,12 @@ import (
 	"time"
 )
 
-// The fields of receipt-2026-04-25, based on the format's own tables and not on the schema: an
-// oracle with which the schema must agree.
+// The table below lists the fields of receipt-2026-04-25. It is based on the format's own tables
+// instead of the schema, so it is an oracle with which the schema must agree.
 //
-// A line contains a path, ! for required, ? for nullable, a type and, for "one", the allowed
-// values. "closed" objects reject unknown members; "open" objects accept any member.
+// Each line contains a path, ! if the field is required, ? if it is nullable, a type and, for the
+// type "one", the allowed values. "closed" objects reject unknown members; "open" objects accept
+// any member.
 const fieldTable = `
 	.                                       ! closed
 	schema                                  ! one receipt-2026-04-25
@@ -168,7 +169,7 @@ const fieldTable = `
 `
 
 type field struct {
-	path     []string // "0" is the first element of an array
+	path     []string // "0" means the first element of an array
 	required bool
 	nullable bool
 	typ      string
@@ -237,7 +238,7 @@ func TestFieldTableCounts(t *testing.T) {
 
 const digest = "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
-// samples are values that are tried in every field. Numbers keep their spelling.
+// samples contains values that are tried in every field. Numbers keep their spelling.
 var samples = []any{
 	nil, true, false,
 	number("0"), number("-0"), number("1"), number("1.0"), number("1e2"), number("1.0000000000000000001"),
@@ -254,7 +255,7 @@ var samples = []any{
 	map[string]any{}, map[string]any{"unknown": nil},
 }
 
-// accepts is the oracle: it reports whether a sample value is valid in a field.
+// accepts is the oracle. It reports whether a sample value is valid in a field.
 func accepts(all []field, f field, v any) bool {
 	switch v := v.(type) {
 	case nil:
@@ -265,7 +266,7 @@ func accepts(all []field, f field, v any) bool {
 	case string:
 		return acceptsText(f, v)
 	case []any:
-		return f.typ == "array" && len(v) == 0 // every array in the format contains closed objects
+		return f.typ == "array" && len(v) == 0 // the elements of every array in the format are closed objects
 	case map[string]any:
 		return f.typ == "open" || f.typ == "closed" && len(v) == 0 && !requiresAny(all, f)
 	}
@@ -298,7 +299,7 @@ func acceptsText(f field, s string) bool {
 }
 
 func requiresAny(all []field, object field) bool {
-	// A replay material must also have one of three sets of members.
+	// A replay material must also have one of three combinations of members.
 	return slices.ContainsFunc(all, func(f field) bool {
 		return len(f.path) == len(object.path)+1 && f.required && slices.Equal(f.parent(), object.path)
 	})
@@ -334,7 +335,7 @@ func example(f field) any {
 	return "x"
 }
 
-// put returns a copy of tree with v at path; the parent must exist.
+// put returns a copy of tree with v at path. The parent of path must exist.
 func put(tree any, path []string, v any) any {
 	if len(path) == 0 {
 		return v

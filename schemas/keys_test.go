@@ -23,7 +23,7 @@ func TestKeys(t *testing.T) {
 	gone := struct{}{}
 	for _, c := range []struct {
 		change change
-		want   string // pointers of the problems; empty means accepted
+		want   string // pointers of the problems; none if the document is accepted
 	}{
 		{change{}, ""},
 		{change{"use": "sig", "key_ops": []any{"verify"}, "alg": "EdDSA", "x5t": "unknown members are allowed", "ext": true}, ""},
@@ -79,8 +79,8 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// TestNoPrivateMembers verifies that private members (RFC 7518 sections 6.2.2, 6.3.2, and 6.4,
-// RFC 8037 section 2) are rejected. The message names the member and shows no part of its
+// TestNoPrivateMembers verifies that private members (RFC 7518 sections 6.2.2, 6.3.2, and 6.4, RFC
+// 8037 section 2) are rejected. The message must name the member without showing any part of its
 // value.
 func TestNoPrivateMembers(t *testing.T) {
 	s := must(t, "keys")

@@ -72,7 +72,7 @@ func TestWording(t *testing.T) {
 	}
 }
 
-// TestReceiptWording verifies the messages that the writer of a receipt gets.
+// TestReceiptWording verifies the messages that the author of a receipt would see.
 func TestReceiptWording(t *testing.T) {
 	s, receipt := must(t, schemas.Receipt), fullReceipt(t)
 	for _, c := range []struct {
@@ -117,8 +117,8 @@ func TestManyProblems(t *testing.T) {
 	}
 }
 
-// TestNoRawForeignText verifies that no harmful character in names or values occurs unescaped in a
-// message. Messages never show values.
+// TestNoRawForeignText verifies that messages never contain harmful characters from names or values
+// without escaping them. Messages never show values.
 func TestNoRawForeignText(t *testing.T) {
 	s := must(t, schemas.Receipt)
 	var nasty strings.Builder

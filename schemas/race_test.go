@@ -2,6 +2,6 @@
 
 package schemas_test
 
-// raceEnabled reports whether the race detector is on. With it, slices.Grow allocates
-// twice.
+// raceEnabled reports whether the race detector is on. With the race detector, slices.Grow
+// allocates twice.
 const raceEnabled = true

@@ -38,8 +38,7 @@ func must(t testing.TB, n schemas.Name) *schemas.Schema {
 	return s
 }
 
-// text writes v as JSON. Numbers keep their spelling; encoding/json compacts the result but does
-// not change numbers.
+// text writes v as JSON. encoding/json compacts the spelling of numbers but does not change it.
 func text(t testing.TB, v any) string {
 	t.Helper()
 	b, err := json.Marshal(v)
@@ -49,7 +48,7 @@ func text(t testing.TB, v any) string {
 	return string(b)
 }
 
-// check checks a text and its canonical form, which must have the same result.
+// check checks a text and its canonical form, which must lead to the same result.
 func check(t testing.TB, s *schemas.Schema, src string) schemas.Result {
 	t.Helper()
 	doc, err := canon.Parse([]byte(src))
@@ -74,7 +73,7 @@ func check(t testing.TB, s *schemas.Schema, src string) schemas.Result {
 }
 
 // TestEveryFieldAndSample verifies that the result matches the oracle for each sample in each field
-// of a receipt with all fields.
+// of a receipt that has all fields.
 func TestEveryFieldAndSample(t *testing.T) {
 	s, all, receipt := must(t, schemas.Receipt), fields(t), fullReceipt(t)
 	if got := check(t, s, text(t, receipt)); got.Total != 0 {
@@ -83,7 +82,7 @@ func TestEveryFieldAndSample(t *testing.T) {
 	var accepted, refused int
 	step := 1
 	if !testsize.Full() {
-		step = 13 // every thirteenth sample for each field, and every thirteenth field for each sample
+		step = 13 // every thirteenth combination of a field and a sample
 	}
 	for i, f := range all {
 		for j, v := range samples {
@@ -156,8 +155,7 @@ func TestUnknownMemberEverywhere(t *testing.T) {
 	}
 }
 
-// TestReplayMaterials verifies the result for every subset of the members on which validity
-// depends.
+// TestReplayMaterials verifies the result for every subset of the members that determine validity.
 func TestReplayMaterials(t *testing.T) {
 	s, receipt := must(t, schemas.Receipt), fullReceipt(t)
 	values := map[string]any{"uri": "u", "sha256": digest, "bytes_base64": "eA==", "metadata": map[string]any{}, "id": "i"}

@@ -19,15 +19,15 @@ const summary = `{"report_version": 1, "verdict": "refuted", "scope": "full", "c
 	"inputs": {"files": 1, "bytes": 9}, "keys": {"path": "keys.json", "sha256": "` + digest + `", "count": 2},
 	"tool": "receipt 1.0", "started": "2026-04-25T19:17:33Z", "finished": "2026-04-25T19:17:33Z"}`
 
-// TestReports verifies the result for one document of each kind, and for one change to it at a
-// time.
+// TestReports verifies the result for one document of each kind, and for many changes to it, one at
+// a time.
 func TestReports(t *testing.T) {
 	envelope := `{"reports": [` + report + `], "summary": ` + summary + `}`
 	for _, c := range []struct {
 		name     schemas.Name
 		document string
 		old, new string
-		want     string // pointer of the only problem; empty means accepted
+		want     string // pointer of the only problem; empty if the document is accepted
 	}{
 		{"report", report, ``, ``, ``},
 		{"report", report, `"refuted"`, `"undecided"`, ``},

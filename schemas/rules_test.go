@@ -16,11 +16,11 @@ import (
 	"github.com/receiptkit/receiptkit/schemas"
 )
 
-// A rule tests one kind of keyword in its own schema.
+// A rule tests a single kind of keyword in a separate schema.
 type rule struct {
 	t       *testing.T
 	s       *schemas.Schema
-	yes, no int // numbers of texts that the acceptor accepted and did not accept
+	yes, no int // number of texts that the acceptor accepted, and number that it left to the library
 }
 
 func newRule(t *testing.T, schema string) *rule {
@@ -32,9 +32,9 @@ func newRule(t *testing.T, schema string) *rule {
 	return &rule{t: t, s: s}
 }
 
-// holds tests a text. The acceptor must accept only texts that the library accepts. It must also
-// accept every valid text in a usual form, because the library would only accept the text more
-// slowly.
+// holds tests the acceptor with a text. The acceptor must accept only texts that the library
+// accepts. It must also accept every valid text in a usual form, because the library would accept
+// such a text more slowly.
 func (r *rule) holds(text string, usual bool) {
 	r.t.Helper()
 	d, err := canon.Parse([]byte(text))
@@ -63,7 +63,7 @@ func (r *rule) tried(yes, no int) {
 }
 
 // neighbors returns all strings that differ from the given string in one byte, which is changed,
-// dropped, doubled, or inserted.
+// removed, repeated, or inserted.
 func neighbors(text string) (list []string) {
 	for i := range len(text) + 1 {
 		for c := byte(0x20); c < 0x7f; c++ {
@@ -83,7 +83,7 @@ func neighbors(text string) (list []string) {
 	return list
 }
 
-// quote adds quotation marks without escaping, so that a text may contain escapes.
+// quote adds quotation marks without escaping the text, so that the text may contain escapes.
 func quote(text string) string { return `"` + text + `"` }
 
 func TestRuleTime(t *testing.T) {
@@ -194,8 +194,8 @@ func TestRuleObjects(t *testing.T) {
 }
 
 // TestRuleEveryField verifies every sample, and every neighbor of the field's own example, in every
-// field of a receipt with all members. At the modest size, it tests only some of them for each
-// field.
+// field of a receipt that has all members. Unless it runs at full size, it tests only some of them
+// for each field.
 func TestRuleEveryField(t *testing.T) {
 	s := must(t, schemas.Receipt)
 	whole := mutate.Parse([]byte(text(t, fullReceipt(t))))
@@ -245,7 +245,7 @@ func childOf(v *mutate.Value, step string) *mutate.Value {
 	return v.Member(step)
 }
 
-// fieldTexts returns the samples, and some neighbors of the field's example.
+// fieldTexts returns the samples for a field, and some neighbors of the field's example.
 func fieldTexts(t *testing.T, f field) (list []string) {
 	t.Helper()
 	for _, v := range samples {
@@ -259,9 +259,8 @@ func fieldTexts(t *testing.T, f field) (list []string) {
 	return list
 }
 
-// TestUsualReceiptsAreAccepted verifies that the acceptor accepts every valid receipt,
-// regardless of its layout, order, and escapes, so that only unusual receipts reach the
-// library.
+// TestUsualReceiptsAreAccepted verifies that the acceptor accepts every valid receipt, regardless
+// of its layout, order, and escapes, so that only unusual receipts reach the library.
 func TestUsualReceiptsAreAccepted(t *testing.T) {
 	s := must(t, schemas.Receipt)
 	c := rand.New(rand.NewPCG(7, 7))
@@ -304,7 +303,7 @@ func TestUnusualReceipts(t *testing.T) {
 	t.Logf("%d edge cases are left to the library", left)
 }
 
-// TestAcceptsNoMutant verifies that the acceptor accepts no invalid receipt, for receipts with a
+// TestAcceptsNoMutant verifies that the acceptor accepts no invalid receipt. The receipts have a
 // changed structure.
 func TestAcceptsNoMutant(t *testing.T) {
 	s := must(t, schemas.Receipt)

@@ -10,8 +10,8 @@ import (
 	"github.com/receiptkit/receiptkit/schemas"
 )
 
-// suite runs one file of the JSON Schema Test Suite. The file, its schemas, and its instances are
-// parsed by this module's parser.
+// suite runs one file from the JSON Schema Test Suite. This module's parser parses the file, its
+// schemas, and its instances.
 func suite(t *testing.T, atLeast int, name string) {
 	t.Helper()
 	src, err := os.ReadFile(filepath.Join(vectors.Dir(t, "json-schema-suite"), "tests", "draft2020-12", name))
@@ -42,7 +42,7 @@ func suite(t *testing.T, atLeast int, name string) {
 	}
 }
 
-// TestSuite runs the suite's files about keywords that occur in the embedded schemas.
+// TestSuite runs the files in the suite that concern keywords in the embedded schemas.
 func TestSuite(t *testing.T) {
 	for name, atLeast := range map[string]int{
 		"additionalProperties.json":      21,
