@@ -4,10 +4,8 @@ import (
 	"bytes"
 	"math"
 	"math/bits"
-	"reflect"
 	"slices"
-
-	"github.com/santhosh-tekuri/jsonschema/v6"
+	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
 )
@@ -40,10 +38,12 @@ type acceptor struct {
 
 const allKinds = 1<<canon.KindNull | 1<<canon.KindBool | 1<<canon.KindNumber | 1<<canon.KindString | 1<<canon.KindArray | 1<<canon.KindObject
 
-// newAcceptor returns an acceptor for a schema, or nil if the schema has an unsupported keyword.
-func newAcceptor(s *jsonschema.Schema) *acceptor {
-	c := acceptorCompiler{done: map[*jsonschema.Schema]*acceptor{}, open: map[*jsonschema.Schema]bool{}}
-	a := c.compile(s)
+// newAcceptor compiles a schema from its text, because the library takes milliseconds to compile
+// it, and most programs meet only documents that match. It returns nil for a schema with a keyword
+// that acceptors do not support.
+func newAcceptor(root canon.Node) *acceptor {
+	c := acceptorCompiler{root: root, done: map[canon.Node]*acceptor{}}
+	a := c.compile(root)
 	if c.unknown {
 		return nil
 	}
@@ -51,132 +51,132 @@ func newAcceptor(s *jsonschema.Schema) *acceptor {
 }
 
 type acceptorCompiler struct {
-	done    map[*jsonschema.Schema]*acceptor
-	open    map[*jsonschema.Schema]bool // being compiled
+	root    canon.Node               // references are resolved in it
+	done    map[canon.Node]*acceptor // nil while being compiled
 	unknown bool
 }
 
-func (c *acceptorCompiler) compile(s *jsonschema.Schema) *acceptor {
-	if s == nil {
+func (c *acceptorCompiler) compile(s canon.Node) *acceptor {
+	if s.IsZero() {
 		return nil
 	}
-	if a := c.done[s]; a != nil {
+	a, begun := c.done[s]
+	if c.unknown = c.unknown || begun && a == nil; begun || c.unknown { // a recursive schema
 		return a
 	}
-	if c.unknown = c.unknown || c.open[s]; c.unknown { // a recursive schema
-		return nil
+
+	// In draft 2020-12, the keywords next to a $ref also apply.
+	c.done[s] = nil
+	if ref := s.Member("$ref"); !ref.IsZero() {
+		c.unknown = c.asserts(s, "$ref")
+		a = c.compile(c.target(ref))
+	} else {
+		a = c.keywords(s)
 	}
+	c.done[s] = a
+	return a
+}
 
-	c.open[s] = true
-	defer delete(c.open, s)
+// target returns the schema to which a reference refers. References to other texts are not
+// supported.
+func (c *acceptorCompiler) target(ref canon.Node) canon.Node {
+	name, inside := strings.CutPrefix(ref.String(), "#/$defs/")
+	s := c.root.Member("$defs").Member(name)
+	c.unknown = c.unknown || !inside || s.IsZero()
+	return s
+}
 
-	// In draft 2020-12, keywords next to a $ref also apply.
-	if s.Ref != nil {
-		c.unknown = asserts(s, "Ref")
-		return c.compile(s.Ref)
-	}
-
-	// All keywords that are listed here are compiled below. With any other keyword, the schema is
-	// not supported.
+func (c *acceptorCompiler) keywords(s canon.Node) *acceptor {
+	// Every keyword listed here is compiled below. Any other keyword makes the schema unsupported.
 	a := &acceptor{kinds: allKinds, minimum: math.Inf(-1)}
-	defer func() { c.done[s] = a }()
-	c.unknown = asserts(s, "Types", "Enum", "Const", "Pattern", "Format", "MinLength", "Minimum",
-		"Properties", "Required", "AdditionalProperties", "Items2020", "AnyOf")
+	c.unknown = s.Kind() != canon.KindObject || c.asserts(s, "type", "enum", "const", "pattern", "format", "minLength", "minimum",
+		"properties", "required", "additionalProperties", "items", "anyOf")
 
 	c.values(a, s)
 	c.texts(a, s)
 	c.object(a, s)
-	a.items = c.compile(s.Items2020)
-	for _, branch := range s.AnyOf {
+	a.items = c.compile(s.Member("items"))
+	for _, branch := range s.Member("anyOf").Elements() {
 		a.any = append(a.any, c.compile(branch))
 	}
 	return a
 }
 
-// asserts reports whether a schema has an assertion other than those that are listed.
-func asserts(s *jsonschema.Schema, known ...string) bool {
-	silent := []string{"DraftVersion", "Location", "ID", "Anchor", "Title", "Description", "Default", "Comment"}
-	v := reflect.ValueOf(*s)
-	for i := range v.NumField() {
-		f := v.Type().Field(i)
-		if f.IsExported() && !v.Field(i).IsZero() && !slices.Contains(known, f.Name) && !slices.Contains(silent, f.Name) {
+// asserts reports whether a schema has a keyword other than the named ones that may reject values.
+// Only the root may contain definitions, and thus change what references mean.
+func (c *acceptorCompiler) asserts(s canon.Node, known ...string) bool {
+	known = append(known, "title", "description", "default", "$comment")
+	if s == c.root {
+		known = append(known, "$schema", "$id", "$defs")
+	}
+	for name := range s.Members() {
+		if !slices.Contains(known, name.String()) {
 			return true
 		}
 	}
 	return false
 }
 
-func (c *acceptorCompiler) values(a *acceptor, s *jsonschema.Schema) {
-	if s.Types != nil {
+func (c *acceptorCompiler) values(a *acceptor, s canon.Node) {
+	if types := textsOf(s.Member("type")); types != nil {
 		a.kinds = 0
-		for _, name := range s.Types.ToStrings() {
+		for _, name := range types {
 			a.kinds |= kindsOf(name)
 			a.integer = a.integer || name == "integer"
 		}
-		c.unknown = c.unknown || a.integer && slices.Contains(s.Types.ToStrings(), "number")
+		c.unknown = c.unknown || a.integer && slices.Contains(types, "number")
+	}
+	if least := s.Member("minimum"); !least.IsZero() {
+		a.minimum = least.Float()
 	}
 
-	// Numbers are compared as doubles (RFC 8785 section 3.2.2.3), so the bound must be exactly
-	// representable as a double.
-	if s.Minimum != nil {
-		least, exact := s.Minimum.Float64()
-		a.minimum = least
-		c.unknown = c.unknown || !exact
+	// For enum and const, only string values are supported.
+	enum, only := s.Member("enum"), s.Member("const")
+	if enum.IsZero() && only.IsZero() {
+		return
 	}
+	a.kinds &= 1 << canon.KindString
+	a.words = append(textsOf(enum), textsOf(only)...)
+	c.unknown = c.unknown || len(a.words) != max(enum.Len(), 1) || !enum.IsZero() && !only.IsZero()
+}
 
-	// In enum and const, only strings are supported.
-	var words []any
-	if s.Enum != nil {
-		words = s.Enum.Values
+// textsOf returns a string, or the strings in an array.
+func textsOf(n canon.Node) (texts []string) {
+	if n.Kind() == canon.KindString {
+		return []string{n.String()}
 	}
-	if s.Const != nil {
-		c.unknown = c.unknown || s.Enum != nil
-		words = []any{*s.Const}
+	for _, e := range n.Elements() {
+		if e.Kind() == canon.KindString {
+			texts = append(texts, e.String())
+		}
 	}
-	if s.Enum != nil || s.Const != nil {
-		a.words = []string{} // no string is accepted
-		a.kinds &= 1 << canon.KindString
-	}
-
-	for _, w := range words {
-		text, ok := w.(string)
-		c.unknown = c.unknown || !ok
-		a.words = append(a.words, text)
-	}
+	return texts
 }
 
 func kindsOf(typeName string) uint8 {
-	switch typeName {
-	case "null":
-		return 1 << canon.KindNull
-	case "boolean":
-		return 1 << canon.KindBool
-	case "number", "integer":
-		return 1 << canon.KindNumber
-	case "string":
-		return 1 << canon.KindString
-	case "array":
-		return 1 << canon.KindArray
-	case "object":
-		return 1 << canon.KindObject
+	if typeName == "integer" {
+		typeName = "number"
 	}
-	return 0
+	names := [...]string{canon.KindNull: "null", canon.KindBool: "boolean", canon.KindNumber: "number",
+		canon.KindString: "string", canon.KindArray: "array", canon.KindObject: "object"}
+	return 1 << slices.Index(names[:], typeName) // the library rejects any other name
 }
 
-func (c *acceptorCompiler) texts(a *acceptor, s *jsonschema.Schema) {
-	if s.MinLength != nil {
-		a.nonEmpty = *s.MinLength == 1
-		c.unknown = c.unknown || *s.MinLength > 1
-	}
+func (c *acceptorCompiler) texts(a *acceptor, s canon.Node) {
+	least := s.Member("minLength")
+	a.nonEmpty = least.Float() == 1
+	c.unknown = c.unknown || !least.IsZero() && !a.nonEmpty
+
+	pattern, format := s.Member("pattern"), s.Member("format")
 	switch {
-	case s.Pattern != nil && s.Format != nil:
-		c.unknown = true
-	case s.Pattern != nil:
-		a.text = patternText(s.Pattern.String())
-	case s.Format != nil && s.Format.Name == "date-time":
+	case pattern.IsZero() && format.IsZero():
+		return
+	case format.IsZero():
+		a.text = patternText(pattern.String())
+	case pattern.IsZero() && format.String() == "date-time":
 		a.text = isUsualTime
 	}
-	c.unknown = c.unknown || (s.Pattern != nil || s.Format != nil) && a.text == nil
+	c.unknown = c.unknown || a.text == nil
 }
 
 // patternText returns a function that matches one of the patterns in the receipt schema, or nil for
@@ -193,17 +193,17 @@ func patternText(pattern string) func([]byte) bool {
 	return nil
 }
 
-func (c *acceptorCompiler) object(a *acceptor, s *jsonschema.Schema) {
-	a.closed = s.AdditionalProperties == false
-	if open, ok := s.AdditionalProperties.(bool); s.AdditionalProperties != nil && (!ok || open == a.closed) {
-		c.unknown = true
-	}
+func (c *acceptorCompiler) object(a *acceptor, s canon.Node) {
+	rest, properties := s.Member("additionalProperties"), s.Member("properties")
+	a.closed = !rest.IsZero() && !rest.Bool()
+	c.unknown = c.unknown || !rest.IsZero() && rest.Kind() != canon.KindBool
 
-	// Required members are checked even if properties does not contain them.
-	for name := range s.Properties {
-		a.names = append(a.names, name)
+	// Required members are checked even if properties does not describe them.
+	required := textsOf(s.Member("required"))
+	for name := range properties.Members() {
+		a.names = append(a.names, name.String())
 	}
-	for _, name := range s.Required {
+	for _, name := range required {
 		if !slices.Contains(a.names, name) {
 			a.names = append(a.names, name)
 			c.unknown = c.unknown || a.closed
@@ -217,8 +217,8 @@ func (c *acceptorCompiler) object(a *acceptor, s *jsonschema.Schema) {
 	}
 
 	for i, name := range a.names {
-		a.members = append(a.members, c.compile(s.Properties[name]))
-		if slices.Contains(s.Required, name) {
+		a.members = append(a.members, c.compile(properties.Member(name)))
+		if slices.Contains(required, name) {
 			a.required |= 1 << i
 		}
 	}

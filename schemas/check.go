@@ -48,7 +48,7 @@ func (s *Schema) Reference(root canon.Node) Result {
 		return Result{[]Problem{{Keyword: "type", Detail: "expected a document, found none"}}, 1}
 	}
 	c := checker{base: root.Pointer(), elements: maxElements}
-	c.check(s.compiled, root, func() string { return "" })
+	c.check(s.library(), root, func() string { return "" })
 	return c.result
 }
 

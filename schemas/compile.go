@@ -16,12 +16,13 @@ const draft = "https://json-schema.org/draft/2020-12/schema"
 
 // A Schema is a compiled schema. It is immutable and safe for concurrent use.
 type Schema struct {
-	compiled *jsonschema.Schema
-	accept   *acceptor // nil if the schema has an unsupported keyword
+	library func() *jsonschema.Schema // compiles the schema at its first use
+	accept  *acceptor                 // nil for schemas with unsupported keywords
 }
 
-// Compile compiles an embedded schema, which takes a few milliseconds. Each schema is compiled only
-// once per process, when it is first used. Compile fails only for an unknown name.
+// Compile compiles an embedded schema. Each schema is compiled at most once per process, at its
+// first use. The library takes a few milliseconds for that, and compiles a schema only when it has
+// to judge a document. Compile fails only for an unknown name.
 func Compile(n Name) (*Schema, error) {
 	once, ok := compiled()[n]
 	if !ok {
@@ -35,14 +36,30 @@ var compiled = sync.OnceValue(func() map[Name]func() (*Schema, error) {
 	each := map[Name]func() (*Schema, error){}
 	for _, n := range Names() {
 		each[n] = sync.OnceValues(func() (*Schema, error) {
-			text, _ := Source(n) // every listed name has a source
-			return compile(id(n), text, embedded{})
+			text, _ := Source(n) // every name has a source
+			return newSchema(text, func() (*jsonschema.Schema, error) { return compile(id(n), text, embedded{}) })
 		})
 	}
 	return each
 })
 
-func compile(location string, text []byte, loader jsonschema.URLLoader) (*Schema, error) {
+// newSchema returns an embedded schema. Tests verify that the library compiles each of them.
+func newSchema(text []byte, library func() (*jsonschema.Schema, error)) (*Schema, error) {
+	doc, err := canon.Parse(text)
+	if err != nil {
+		return nil, fmt.Errorf("schemas: %w", err)
+	}
+	return &Schema{sync.OnceValue(func() *jsonschema.Schema {
+		s, err := library()
+		if err != nil {
+			panic(err) // it is embedded
+		}
+		return s
+	}), newAcceptor(doc.Root())}, nil
+}
+
+// compile compiles a schema with the library.
+func compile(location string, text []byte, loader jsonschema.URLLoader) (*jsonschema.Schema, error) {
 	tree, err := parse(text)
 	if err != nil {
 		return nil, fmt.Errorf("schemas: %w", err)
@@ -62,7 +79,7 @@ func compile(location string, text []byte, loader jsonschema.URLLoader) (*Schema
 		return nil, fmt.Errorf("schemas: %w", err)
 	}
 
-	return &Schema{compiled, newAcceptor(compiled)}, nil
+	return compiled, nil
 }
 
 // parse parses the text of a schema in the supported dialect.

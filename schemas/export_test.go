@@ -16,13 +16,17 @@ func ID(n Name) string { return id(n) }
 func Tree(text []byte) (any, error) { return parse(text) }
 
 func CompileText(location string, text []byte, loader jsonschema.URLLoader) (*Schema, error) {
-	return compile(location, text, loader)
+	library, err := compile(location, text, loader)
+	if err != nil {
+		return nil, err
+	}
+	return newSchema(text, func() (*jsonschema.Schema, error) { return library, nil })
 }
 
 // CheckCut is like Check, but cuts arrays after the given number of elements.
 func (s *Schema) CheckCut(root canon.Node, elements int) Result {
 	c := checker{base: root.Pointer(), elements: elements}
-	c.check(s.compiled, root, func() string { return "" })
+	c.check(s.library(), root, func() string { return "" })
 	return c.result
 }
 
@@ -32,7 +36,7 @@ func Accepts(s *Schema, n canon.Node) bool { return s.accept != nil && s.accept.
 // CheckWhole checks n in the way the library does if it receives the entire value.
 func (s *Schema) CheckWhole(root canon.Node) Result {
 	c := checker{base: root.Pointer()}
-	if err, ok := s.compiled.Validate(value(root)).(*jsonschema.ValidationError); ok {
+	if err, ok := s.library().Validate(value(root)).(*jsonschema.ValidationError); ok {
 		for p := range problems("", err) {
 			c.add(p)
 		}
