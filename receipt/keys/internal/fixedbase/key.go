@@ -1,7 +1,6 @@
 package fixedbase
 
 import (
-	"bytes"
 	"crypto/ed25519"
 	"crypto/sha512"
 	"errors"
@@ -82,7 +81,16 @@ func (k *Key) Verify(message, sig []byte) bool {
 
 	// Step 3, solved for R, with a comparison of bytes.
 	r := k.combine(s, c)
-	return bytes.Equal(r.Bytes(), sig[:32])
+	return encode(&r) == [32]byte(sig)
+}
+
+// encode returns the encoding of a point (RFC 8032 section 5.1.2), which is that of Point.Bytes.
+func encode(p *edwards25519.Point) (text [32]byte) {
+	x, y, z, _ := p.ExtendedCoordinates()
+	inverse := invert(z)
+	copy(text[:], y.Multiply(y, &inverse).Bytes())
+	text[31] |= byte(x.Multiply(x, &inverse).IsNegative() << 7)
+	return text
 }
 
 // hash computes the hash that becomes k in RFC 8032 section 5.1.7, step 2.
