@@ -1,4 +1,5 @@
-// Package commands is the command line of receipt, for a program that adds drivers of ledgers.
+// Package commands contains the command line of receipt, so that other programs can extend it with
+// ledger drivers.
 package commands
 
 import (
@@ -19,8 +20,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
 
-// Main runs the command line of the process, and exits. A ledger is a file, or is opened by one of
-// the drivers.
+// Main runs the command line of this process, and exits. A ledger is a file, or is opened by one of
+// the given drivers.
 func Main(drivers ...ledger.Driver) {
 	limitGarbage()
 
@@ -42,11 +43,11 @@ func Main(drivers ...ledger.Driver) {
 	os.Exit(await(ctx, stop, done, &patience, e.Err))
 }
 
-// limitGarbage keeps the heap small. Verifying millions of receipts allocates continuously but
-// retains little. Half of the usual heap growth costs some processor time, but 1.1 GB of lines are
-// verified within 64 MiB.
+// limitGarbage keeps the heap small. Verifying millions of receipts allocates continuously, but
+// retains little memory. With half of the usual heap growth, a run takes somewhat more processor
+// time, but verifies 1.1 GB of lines within 64 MiB.
 //
-// The limit applies after the first collection, at 16 MiB. Otherwise, the small heap would be
+// The limit applies only after the first collection, at 16 MiB. Otherwise, a small heap would be
 // collected ten times while the secret detectors are compiled, which takes longer than compiling
 // them.
 func limitGarbage() {
@@ -54,13 +55,13 @@ func limitGarbage() {
 		return
 	}
 
-	debug.SetGCPercent(400) // of the minimum heap, 4 MiB
+	debug.SetGCPercent(400) // percent of the minimum heap of 4 MiB
 	runtime.AddCleanup(new([16]byte), func(percent int) { debug.SetGCPercent(percent) }, 50)
 }
 
 // interruptions returns the signals on which a run cleans up and ends. They include SIGHUP, which a
-// closing terminal sends, unless nohup has it ignored. The command serve reloads its files on
-// SIGHUP instead.
+// terminal sends when it closes, unless nohup made the process ignore it. The command serve reloads
+// its files on SIGHUP instead.
 func interruptions(args []string) []os.Signal {
 	list := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if serves := len(args) > 0 && args[0] == "serve"; !serves && !signal.Ignored(syscall.SIGHUP) {
@@ -69,8 +70,9 @@ func interruptions(args []string) []os.Signal {
 	return list
 }
 
-// await returns the exit code of a run. An interrupted run gets one second to clean up, or as long
-// as it requested, because it may be waiting for input that never arrives.
+// await returns the exit code of a run. An interrupted run gets one second to clean up, or the time
+// that it requested. The wait is limited because the run may be waiting for input that never
+// arrives.
 func await(ctx context.Context, stop func(), done <-chan int, patience *atomic.Int64, messages io.Writer) int {
 	select {
 	case code := <-done:

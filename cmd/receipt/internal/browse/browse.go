@@ -78,7 +78,7 @@ func browse(ctx context.Context, e *cli.Env, path string, o *options) error {
 	return serveDir(ctx, e, host, o.addr, dir)
 }
 
-// export writes the view to a new directory.
+// export writes the view of an input to a new directory.
 func export(ctx context.Context, e *cli.Env, path string, o *options) error {
 	if err := emptyDir(o.output); err != nil {
 		return err
@@ -94,7 +94,7 @@ func export(ctx context.Context, e *cli.Env, path string, o *options) error {
 	return cli.ExitWith(cli.SummaryExit(sum))
 }
 
-// emptyDir creates a directory, or accepts an empty one.
+// emptyDir creates a directory, or accepts an existing one that is empty.
 func emptyDir(dir string) error {
 	err := os.Mkdir(dir, 0o755)
 	if errors.Is(err, fs.ErrExist) {
@@ -113,7 +113,7 @@ func emptyDir(dir string) error {
 	return nil
 }
 
-// write judges the input and writes the view of it.
+// write verifies the input, and writes the view of it.
 func write(ctx context.Context, e *cli.Env, path, dir string, o *options) (*stream.Summary, error) {
 	s, err := newSite(dir)
 	if err != nil {

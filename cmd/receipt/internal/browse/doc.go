@@ -1,4 +1,5 @@
-// Package browse implements the browse command, a local, read-only view of judged receipts.
+// Package browse implements the browse command, which provides a local, read-only view of verified
+// receipts.
 //
 // The view is a directory of static files that works from a server and from disk:
 //
@@ -6,8 +7,9 @@
 //	data/table-N.js     columns of 25,000 receipts, for the list and its filters
 //	data/receipts-N.js  reports and contents of 256 receipts
 //
-// A browser does not let a file read other files, so data files are scripts. Each one calls
-// receiptData with its name and its content: JSON, compressed with gzip (RFC 1952), in Base64.
+// Browsers do not permit a file to read other files, so the data files are scripts. Each data file
+// calls receiptData with its name and its content, which is JSON, compressed with gzip (RFC 1952)
+// and encoded in Base64.
 package browse
 
 //go:generate go run -C ../../../../receipt/serve/page/generate . -site ../../../../cmd/receipt/internal/browse

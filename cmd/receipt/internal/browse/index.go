@@ -2,7 +2,7 @@ package browse
 
 import (
 	"bytes"
-	_ "embed" // the parts of the page
+	_ "embed" // embeds the parts of the page
 	"html/template"
 
 	"github.com/receiptkit/receiptkit/receipt"
@@ -10,7 +10,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// The view as one script, and its style. go generate writes them.
+// The script and the style of the view, which go generate writes.
 //
 //go:embed dist/site.min.js
 var script string
@@ -22,7 +22,7 @@ var style string
 var index string
 
 // indexPage returns index.html. The template escapes text. The script, the style, and the data are
-// this program's own, or already escaped.
+// not escaped, because this program wrote them or already escaped them.
 func indexPage(sum *stream.Summary, count int) ([]byte, error) {
 	summary, err := page.SummaryData(sum)
 	if err != nil {
@@ -44,8 +44,9 @@ func indexPage(sum *stream.Summary, count int) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// policy returns the Content Security Policy of the page: one script, one style, and the data
-// files. No text becomes markup, and only checked names become addresses (Trusted Types).
+// policy returns the Content Security Policy of the page, which permits one script, one style, and
+// the data files. Text never becomes markup, and only checked names become addresses (Trusted
+// Types).
 func policy() string {
 	return page.Policy(script, style, " 'self'", "receipt-data")
 }

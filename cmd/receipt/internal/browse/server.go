@@ -51,9 +51,10 @@ func serveDir(ctx context.Context, e *cli.Env, host, addr, dir string) error {
 // dataName matches the names of data files.
 var dataName = regexp.MustCompile(`^data/(table|receipts)-[0-9]+\.js$`)
 
-// newHandler returns a handler of the files of a view, below /secret/. It rejects requests for other
-// hosts, with which a foreign page could read the view by DNS rebinding, and prevents foreign pages
-// from loading the data files as scripts (Cross-Origin-Resource-Policy).
+// newHandler returns a handler that serves the files of a view below /secret/. It rejects requests
+// for other host names, because a third-party page could otherwise read the view by DNS rebinding.
+// It also prevents third-party pages from loading the data files as scripts
+// (Cross-Origin-Resource-Policy).
 func newHandler(dir, secret string, hosts ...string) http.Handler {
 	files := os.DirFS(dir)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -31,17 +31,17 @@ const mostSentence = 200
 // dataDir is the directory of the data files in a view.
 const dataDir = "data"
 
-// A site writes a view while receipts are judged.
+// A site writes a view while receipts are verified.
 type site struct {
 	dir     string
 	secrets *redact.Policy
 	count   int
 	table   table
 	entries []entry
-	doc     canon.Document // memory for the next receipt
+	doc     canon.Document // memory that is reused for the next receipt
 }
 
-// An entry contains all that a page about a receipt shows.
+// An entry contains everything that the page of a receipt displays.
 type entry struct {
 	Report   json.RawMessage    `json:"report"`
 	Address  string             `json:"address"`
@@ -61,7 +61,8 @@ func newSite(dir string) (*site, error) {
 	return &site{dir: dir, secrets: secrets}, nil
 }
 
-// add adds the report of one receipt. Text is the receipt as JSON, or nil; neither is retained.
+// add adds the report of one receipt. The argument text is the receipt as JSON, or nil; neither
+// argument is retained.
 func (s *site) add(rep *receipt.Report, text []byte) error {
 	one, sentence, err := s.entry(rep, text)
 	if err != nil {
@@ -74,7 +75,7 @@ func (s *site) add(rep *receipt.Report, text []byte) error {
 	return s.flush(false)
 }
 
-// entry returns the page of a receipt and its headline.
+// entry returns the page of a receipt, and its headline.
 func (s *site) entry(rep *receipt.Report, text []byte) (one entry, sentence string, err error) {
 	one.Address = rep.Address()
 	if one.Report, err = receipt.AppendJSON(nil, rep); err != nil {
@@ -88,13 +89,13 @@ func (s *site) entry(rep *receipt.Report, text []byte) (one entry, sentence stri
 		return one, "", nil
 	}
 	one.Receipt, one.Headline = s.doc.AppendCanonical(nil), headline.Read(s.doc.Root()).Headline()
-	if rep.Check(receipt.StepSchema).Status == receipt.StatusPassed { // other documents may lack what a headline counts
+	if rep.Check(receipt.StepSchema).Status == receipt.StatusPassed { // other documents may lack values that a headline needs
 		sentence = untrusted.Cut(one.Headline.Sentence.String(), mostSentence)
 	}
 	return one, sentence, nil
 }
 
-// flush writes the complete data files, or all that is left.
+// flush writes all complete data files. If all is set, it also writes the remaining data.
 func (s *site) flush(all bool) error {
 	if n := len(s.entries); n == receiptCount || all && n > 0 {
 		if err := s.data(fmt.Sprintf("receipts-%d", (s.count-1)/receiptCount), s.entries); err != nil {
@@ -145,7 +146,7 @@ func (s *site) file(name string, data []byte) error {
 	return f.Commit()
 }
 
-// end writes the remaining data, and then the page, so that an incomplete view has no page.
+// end writes the remaining data and then the page, so that an incomplete view has no page.
 func (s *site) end(sum *stream.Summary) error {
 	if err := s.flush(true); err != nil {
 		return err

@@ -66,8 +66,8 @@ func opener(v *receipt.Verifier, file *trust.KeyFile) *attest.Opener {
 	return attest.NewOpener(file.Set, v.Policy())
 }
 
-// open selects the receipts of a ledger, which stored states, a directory, or a file. A note states how many receipts of
-// a ledger were pruned.
+// open selects the receipts of a ledger, which stored states, a directory, or a file. If receipts
+// of a ledger were pruned, note states their number.
 func open(ctx context.Context, e *cli.Env, path string, stored bool) (s *input.Selection, note receipt.Note, done func(), err error) {
 	if !stored && !input.IsLedger(e, path) {
 		s, err = new(input.Flags).Selected(e, []string{path})
@@ -108,7 +108,8 @@ func lines(ctx context.Context, l ledger.Reader) io.ReadCloser {
 	return r
 }
 
-// readReport adds the receipts that a report lists. Their contents are not in it.
+// readReport adds the receipts that a report lists. A report does not contain the contents of its
+// receipts.
 func readReport(e *cli.Env, path string, o *options, s *site) (*stream.Summary, error) {
 	if o.Keys != "" || o.IntegrityOnly {
 		return nil, cli.Usage("", "%q is a report, so it excludes --keys and --integrity-only", path)
@@ -125,7 +126,7 @@ func readReport(e *cli.Env, path string, o *options, s *site) (*stream.Summary, 
 	for d := json.NewDecoder(bytes.NewReader(data)); d.More(); {
 		var page struct {
 			Reports []json.RawMessage
-			Checks  json.RawMessage // of a report of one receipt
+			Checks  json.RawMessage // in the report of a single receipt
 		}
 		var text json.RawMessage
 		if err := d.Decode(&text); err != nil {

@@ -29,7 +29,7 @@ func (c *column) add(value string) {
 	c.At = append(c.At, at)
 }
 
-// A table is a part of the list of receipts, by columns.
+// A table is a part of the list of receipts, stored by columns.
 type table struct {
 	Columns map[string]*column `json:"columns"`
 	IDs     []string           `json:"ids"`
@@ -38,7 +38,7 @@ type table struct {
 	Breaks  []int              `json:"breaks"`  // rows at which a stream breaks
 }
 
-// add adds a receipt. At is its row in the entire list.
+// add adds a receipt. The argument at is the row of the receipt in the entire list.
 func (t *table) add(rep *receipt.Report, row *rows.Row, sentence string, at int) {
 	for name, value := range map[string]string{
 		"verdict": row.Verdict, "code": row.Code, "directory": directory(row.Source), "source": row.Source, "issuer": row.Issuer,
@@ -73,7 +73,7 @@ func (t *table) next() {
 	t.IDs, t.Numbers, t.Times, t.Breaks = nil, nil, nil, nil
 }
 
-// directory returns the directory of an input, or "" for the current one.
+// directory returns the directory of an input, or "" for the current directory.
 func directory(source string) string {
 	if dir := path.Dir(strings.ReplaceAll(source, `\`, "/")); dir != "." {
 		return dir
@@ -81,7 +81,8 @@ func directory(source string) string {
 	return ""
 }
 
-// keyOf returns the ID of the key that signed as the issuer, or else of the first signature.
+// keyOf returns the ID of the key that signed as the issuer. If there is none, it returns the ID of
+// the key of the first signature.
 func keyOf(rep *receipt.Report) string {
 	key := ""
 	for _, s := range rep.Signatures {
@@ -95,7 +96,8 @@ func keyOf(rep *receipt.Report) string {
 	return key
 }
 
-// timeOf returns a time in milliseconds. Receipts whose log recorded no time state 1970.
+// timeOf returns a time in milliseconds. If the log of a receipt recorded no time, the receipt
+// states 1970 as a placeholder.
 func timeOf(at *rows.Instant) *int64 {
 	if at == nil || *at <= 0 {
 		return nil

@@ -13,8 +13,8 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// Defaults are values for flags and arguments that the command line does not specify. They are read
-// from a file that receipt init creates for the user.
+// Defaults contains values for flags and arguments that the command line does not specify. They are
+// read from a file that receipt init creates for the user.
 type Defaults struct {
 	Issuer string `toml:"issuer,omitempty"` // of the receipts that record issues
 	Key    string `toml:"key,omitempty"`    // that signs them
@@ -23,7 +23,7 @@ type Defaults struct {
 	Each   string `toml:"each,omitempty"` // unit of a receipt: task or session
 }
 
-// maxDefaults is the maximum size of a file of defaults in bytes.
+// maxDefaults is the maximum size of the file of defaults, in bytes.
 const maxDefaults = 64 << 10
 
 // DefaultsFile returns the path of the file of defaults: $RECEIPT_CONFIG, or receipt/config.toml in
@@ -73,8 +73,8 @@ func ReadDefaults(e *Env) error {
 	return nil
 }
 
-// parseDefaults parses the text of a file of defaults strictly, because a misspelled name must not
-// be ignored.
+// parseDefaults parses the text of a file of defaults. Unknown names are an error, because a
+// misspelled name must not be ignored.
 func parseDefaults(text string) (d Defaults, err error) {
 	meta, err := toml.Decode(text, &d)
 	if err != nil {
@@ -104,8 +104,8 @@ func inDir(dir, path string) string {
 	return filepath.Join(dir, path)
 }
 
-// InputGiven reports whether stdin has input for a command without arguments: a pipe or a file, but
-// not a terminal or /dev/null.
+// InputGiven reports whether stdin provides input for a command without arguments. A pipe or a file
+// does, but a terminal or /dev/null does not.
 func InputGiven(e *Env) bool {
 	switch in := e.In.(type) {
 	case *os.File:
@@ -117,8 +117,8 @@ func InputGiven(e *Env) bool {
 	return e.In != nil
 }
 
-// RefuseShared returns an error if other users may write to, or replace, a file that a command
-// reads by default. On Windows, the permissions of the user's directory apply.
+// RefuseShared returns an error if other users may write to a file that a command reads by default,
+// or may replace it. On Windows, it relies on the permissions of the user's directory.
 func RefuseShared(path string) error {
 	for _, path := range []string{path, filepath.Dir(path)} {
 		info, err := os.Stat(path)
@@ -129,12 +129,12 @@ func RefuseShared(path string) error {
 	return nil
 }
 
-// ConfigFile returns the path of a file of this program in the user's configuration directory, or ""
-// if the user has none.
+// ConfigFile returns the path of a file of this program in the user's configuration directory, or
+// "" if the user has no such directory.
 func ConfigFile(e *Env, name string) string { return programFile(configDir(e), name) }
 
-// DataFile returns the path of a file of this program in the user's directory for data, or "" if
-// the user has none.
+// DataFile returns the path of a file of this program in the user's data directory, or "" if the
+// user has no such directory.
 func DataFile(e *Env, name string) string { return programFile(dataDir(e), name) }
 
 func programFile(dir, name string) string {
@@ -144,12 +144,12 @@ func programFile(dir, name string) string {
 	return filepath.Join(dir, "receipt", name)
 }
 
-// configDir returns os.UserConfigDir for the variables of e.
+// configDir is like os.UserConfigDir, but uses the variables of e.
 func configDir(e *Env) string {
 	return userDir(e, "AppData", "XDG_CONFIG_HOME", ".config")
 }
 
-// dataDir is like configDir, for data. On macOS, both are the same.
+// dataDir is like configDir, but for data. On macOS, the two directories are the same.
 func dataDir(e *Env) string {
 	return userDir(e, "LocalAppData", "XDG_DATA_HOME", ".local/share")
 }

@@ -1,4 +1,4 @@
-// Package cli contains what all commands share: their environment (Env), exit codes, failures with
-// a hint, flags, escaping of foreign text, writing of files, and running of programs. Its only
-// knowledge of receipts is about verdicts, keys, and times.
+// Package cli contains the code that all commands share: their environment (Env), exit codes,
+// failures with a hint, flags, escaping of untrusted text, writing of files, and running of
+// programs. It depends on receipts only for verdicts, keys, and times.
 package cli

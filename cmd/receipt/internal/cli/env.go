@@ -16,7 +16,7 @@ import (
 	"github.com/receiptkit/receiptkit/redact"
 )
 
-// Env is the environment of a command: streams, variables, and the clock.
+// Env is the environment of a command: its streams, its variables, and the clock.
 type Env struct {
 	In       io.Reader
 	inTaken  bool // stdin was opened
@@ -26,7 +26,7 @@ type Env struct {
 	Terminal bool // out is a terminal
 	Width    int  // width of Out in columns; 0 if unknown
 
-	Piped       bool // out is a pipe, perhaps to a pager on the same terminal
+	Piped       bool // out is a pipe, possibly to a pager on the same terminal
 	ErrTerminal bool // err is a terminal
 	ErrWidth    int  // width of Err in columns; 0 if unknown
 
@@ -37,16 +37,16 @@ type Env struct {
 	Config   string   // file of defaults; "" for none
 	Defaults Defaults // that ReadDefaults read
 
-	Messages func() (*redact.Policy, error) // policy that removes secrets from messages; nil: compiled for each message
+	Messages func() (*redact.Policy, error) // policy that removes secrets from messages; if nil, it is compiled for each message
 
 	Patience *atomic.Int64 // time that an interrupted run may take to end, in nanoseconds; may be nil
 
 	screen   *screen
-	progress *Progress // the most recent progress
-	last     []func()  // functions to run when the command has ended
+	progress *Progress // the progress that was started last
+	last     []func()  // functions to run after the command
 }
 
-// Finally registers a function that runs when the command has ended, regardless of the result.
+// Finally registers a function that runs after the command, regardless of the result.
 func (e *Env) Finally(f func()) { e.last = append(e.last, f) }
 
 // End runs the functions that were registered with Finally.
@@ -57,7 +57,7 @@ func (e *Env) End() {
 	e.last = nil
 }
 
-// Stdin returns stdin. It returns an error if it was called before, because a second reader would
+// Stdin returns stdin. Stdin returns an error on the second call, because a second reader would
 // find stdin empty.
 func (e *Env) Stdin() (io.ReadCloser, error) {
 	if e.inTaken {
@@ -70,14 +70,14 @@ func (e *Env) Stdin() (io.ReadCloser, error) {
 	return io.NopCloser(e.In), nil
 }
 
-// Progress shows the progress of a long run on a terminal, until End. The passes are the steps of
-// the run, in order.
+// Progress displays the progress of a long run on a terminal, until End is called. The passes are
+// the steps of the run, in order.
 func (e *Env) Progress(passes ...string) *Progress {
 	return e.ProgressWhen("auto", passes...)
 }
 
-// ProgressWhen is like Progress, for a command with --progress: always, never, or auto. With auto,
-// progress is shown only on a terminal that is watched and that no pager writes to.
+// ProgressWhen is like Progress, but for a command with the flag --progress: always, never, or
+// auto. With auto, progress is displayed only on a terminal to which no pager writes.
 func (e *Env) ProgressWhen(when string, passes ...string) *Progress {
 	looks := e.ErrTerminal && !e.Piped && e.Getenv("CI") == "" && e.Getenv("TERM") != "dumb"
 	if when == "never" || when == "auto" && !looks {
@@ -91,10 +91,11 @@ func (e *Env) ProgressWhen(when string, passes ...string) *Progress {
 	return e.progress
 }
 
-// HideProgress stops showing progress, because the user is typing.
+// HideProgress stops displaying progress, because the user is typing.
 func (e *Env) HideProgress() { e.progress.hide() }
 
-// Counted returns a reader that reports the bytes read from r to the progress of the run, if any.
+// Counted returns a reader that adds the bytes read from r to the progress of the run, if there is
+// one.
 func (e *Env) Counted(r io.ReadCloser) io.ReadCloser { return e.progress.Reader(r) }
 
 // typed reports whether stdin is a terminal.
@@ -103,7 +104,7 @@ func (e *Env) typed() bool {
 	return ok && IsTerminal(f)
 }
 
-// ShareTerminal makes messages, and results that go to a terminal, replace the progress line.
+// ShareTerminal makes messages, and results on a terminal, replace the progress line.
 func (e *Env) ShareTerminal() {
 	s := &screen{w: e.Err}
 	e.screen = s
@@ -117,15 +118,15 @@ func (e *Env) ShareTerminal() {
 	}
 }
 
-// MayTake sets how long an interrupted run may take to end, if it needs more than the default.
+// MayTake sets how long an interrupted run may take to end, if it needs more time than the default.
 func (e *Env) MayTake(d time.Duration) {
 	if e.Patience != nil {
 		e.Patience.Store(int64(d))
 	}
 }
 
-// Colored reports whether results are colored. The --color flag decides. If it is auto, they are
-// colored on a terminal unless NO_COLOR is set (see no-color.org).
+// Colored reports whether results are colored. The flag --color decides. If its value is auto,
+// results are colored on a terminal, unless NO_COLOR is set (see no-color.org).
 func (e *Env) Colored() bool {
 	switch e.Color {
 	case "always":
@@ -153,8 +154,8 @@ func (e *Env) Warn(hint, format string, args ...any) {
 // Note prints a note, which requires no action.
 func (e *Env) Note(format string, args ...any) { e.say("note", fmt.Sprintf(format, args...), "") }
 
-// say prints a message of a kind, and a hint unless it is empty. Both may quote documents and
-// arguments, so secrets are withheld and control characters are escaped.
+// say prints a message of the given kind, and a hint unless it is empty. Both may quote documents
+// and arguments, so secrets are withheld and control characters are escaped.
 func (e *Env) say(kind, text, hint string) {
 	for _, line := range [][2]string{{kind, text}, {"hint", hint}} {
 		if line[1] != "" {
@@ -163,11 +164,11 @@ func (e *Env) say(kind, text, hint string) {
 	}
 }
 
-// WithoutSecrets replaces secrets in a message, which the default detectors find, with
+// WithoutSecrets replaces the secrets that the default detectors find in a message with
 // placeholders. Messages quote member names and arguments, which may contain a token, and terminal
 // output often ends up in a log.
 //
-// Home directories are not replaced, because most messages name a file.
+// Home directories are not replaced, because most messages contain the name of a file.
 func (e *Env) WithoutSecrets(text string) string {
 	const whole = "the message is withheld: it could not be searched for secrets"
 	compile := e.Messages
@@ -185,7 +186,7 @@ func (e *Env) WithoutSecrets(text string) string {
 		return whole
 	}
 
-	// A URL in a JSON Pointer is searched with its slashes unescaped (RFC 6901 section 4).
+	// A URL in a JSON Pointer is searched with unescaped slashes (RFC 6901 section 4).
 	shown := strings.NewReplacer("~1", "/", "~0", "~").Replace(clean)
 	again, err := redactText(policy, shown)
 	switch {
@@ -198,8 +199,8 @@ func (e *Env) WithoutSecrets(text string) string {
 	return clean
 }
 
-// Text returns the writer for results in text form. On a terminal, lines are folded to its width.
-// Elsewhere, lines do not change, so that values stay complete.
+// Text returns the writer for results in text form. If the output is a terminal, lines are folded
+// to its width. Otherwise, lines do not change, so that values remain complete.
 func (e *Env) Text() io.Writer {
 	if !e.Terminal || e.Width < minWidth {
 		return e.Out
@@ -207,9 +208,9 @@ func (e *Env) Text() io.Writer {
 	return &fitter{w: e.Out, width: e.Width}
 }
 
-// Notes returns the writer for messages. Each write must contain complete lines. On a terminal,
-// lines are folded to its width. Elsewhere, each message stays on one line, so that it can be
-// searched for.
+// Notes returns the writer for messages. Each write must contain complete lines. If the output is a
+// terminal, lines are folded to its width. Otherwise, each message stays on one line, so that it
+// can be found by a search.
 func (e *Env) Notes() io.Writer {
 	if !e.ErrTerminal || e.ErrWidth < minWidth {
 		return e.Err

@@ -50,7 +50,7 @@ func Usage(hint, format string, args ...any) error {
 	return &Failure{ExitUsage, fmt.Errorf(format, args...), hint}
 }
 
-// interrupted replaces the text of the error of a canceled context.
+// An interrupted is the error of a canceled context with a clearer text.
 type interrupted struct{ error }
 
 func (interrupted) Error() string   { return "interrupted" }
@@ -104,15 +104,15 @@ func Finish(e *Env, err error) int {
 	return code
 }
 
-// hintOf returns the hint for a failure: that of the command, or that of the parser for a file that
-// is not JSON.
+// hintOf returns the hint for a failure, which is from the command or, for a file that is not JSON,
+// from the parser.
 func hintOf(err error) string {
 	var f *Failure
 	if errors.As(err, &f) && f.Hint != "" {
 		return f.Hint
 	}
 	var syntax *canon.SyntaxError
-	var inKeys *keys.SetError // its text contains the hint
+	var inKeys *keys.SetError // the text of the error already contains the hint
 	if errors.As(err, &syntax) && !errors.As(err, &inKeys) {
 		return syntax.Hint
 	}
@@ -131,7 +131,8 @@ func Reason(err error) error {
 	return err
 }
 
-// SummaryExit returns the exit code of a run. Only one return statement means success.
+// SummaryExit returns the exit code for the summary of a run. Only one of its return statements
+// means success.
 func SummaryExit(s *stream.Summary) int {
 	v := s.Verdict()
 	if v != receipt.Refuted && (len(s.Inputs.Unreadable) > 0 || s.Receipts == 0) {

@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// A File is written under a temporary name and renamed once it is complete and synced to disk, so
-// that an incomplete file is never visible. Until then, it has no name if the system supports that,
-// or a name that begins with .receipt-. All new files of this program are written in this way.
+// A File is written under a temporary name and renamed after it is complete and synced to disk, so
+// that an incomplete file is never visible. Until then, it has no name if the system supports this,
+// or a name that begins with .receipt-. This program writes all new files in this way.
 type File struct {
 	out      *bufio.Writer
 	temp     *os.File
@@ -24,7 +24,7 @@ type File struct {
 	named    bool
 }
 
-// NewFile creates a file. It keeps an existing file unless force is set.
+// NewFile creates a file. An existing file is not replaced unless force is set.
 func NewFile(path string, mode fs.FileMode, force bool) (*File, error) {
 	replaces, err := MayWrite(path, force)
 	if err != nil {
@@ -55,7 +55,7 @@ func newFile(path string, mode fs.FileMode, replaces bool) (*File, error) {
 	return f, nil
 }
 
-// temporary is the prefix of the names of uncommitted files.
+// temporary is the prefix of the names of files that are not committed.
 const temporary = ".receipt-"
 
 // PrepareFile creates a file with the given content and syncs it to disk, without committing it.
@@ -97,8 +97,8 @@ func (f *File) Write(p []byte) (int, error) {
 	return n, f.fault(err)
 }
 
-// Ready syncs the file to disk, so that only the rename remains. A file without a name stays open
-// until Commit.
+// Ready syncs the file to disk, so that only the rename remains. If the file has no name yet, it
+// stays open until Commit.
 func (f *File) Ready() error {
 	if f.ready {
 		return nil
@@ -111,7 +111,7 @@ func (f *File) Ready() error {
 	return f.fault(err)
 }
 
-// Commit gives the file its name and syncs the directory before it returns.
+// Commit gives the file its name, and syncs the directory.
 func (f *File) Commit() error {
 	if err := f.Ready(); err != nil {
 		return err
@@ -131,7 +131,8 @@ func (f *File) rename() error {
 			return err
 		}
 
-		// A link replaces nothing, so the file needs another name to be renamed from.
+		// A link cannot replace a file, so the file first gets another name, from which it can be
+		// renamed.
 		name := filepath.Join(filepath.Dir(f.path), temporary+rand.Text())
 		if err := nameFile(f.temp, name); err != nil {
 			return err
@@ -148,15 +149,16 @@ func (f *File) settle() {
 	SyncFolder(f.path)
 }
 
-// CommitNew is like Commit, but returns fs.ErrExist if a file with that name exists, even if it was
-// created in the meantime. It uses a link, which fails where a rename would replace the file.
+// CommitNew is like Commit, but returns fs.ErrExist if a file with this name exists, even if it was
+// created only recently. CommitNew uses a link, which fails in cases in which a rename would
+// replace the file.
 func (f *File) CommitNew() error {
 	if err := f.Ready(); err != nil {
 		return err
 	}
 
 	err := f.link()
-	if err != nil && !errors.Is(err, fs.ErrExist) { // a file system without links
+	if err != nil && !errors.Is(err, fs.ErrExist) { // the file system does not support links
 		if _, stat := os.Lstat(f.path); errors.Is(stat, fs.ErrNotExist) {
 			return f.Commit()
 		}
@@ -172,7 +174,7 @@ func (f *File) CommitNew() error {
 	return nil
 }
 
-// link gives the file a name that must not exist.
+// link gives the file a name that no other file may have.
 func (f *File) link() error {
 	if f.name == "" {
 		return nameFile(f.temp, f.path)
@@ -197,7 +199,7 @@ func AppendFile(path string, text []byte, mode fs.FileMode) error {
 	return err
 }
 
-// SyncFolder syncs the directory of a file to disk. If directories cannot be synced, the system
+// SyncFolder syncs the directory of a file to disk. If the system cannot sync directories, it
 // determines the order of writes.
 func SyncFolder(path string) {
 	if folder, err := os.Open(filepath.Dir(path)); err == nil {
@@ -206,7 +208,8 @@ func SyncFolder(path string) {
 	}
 }
 
-// CommitAll commits files in order. If a commit fails, the files committed before are withdrawn.
+// CommitAll commits files in order. If a commit fails, the files that were committed before are
+// withdrawn.
 func CommitAll(files ...*File) error {
 	for i, f := range files {
 		if err := f.Commit(); err != nil {
@@ -236,7 +239,7 @@ func (f *File) Withdraw() {
 	}
 }
 
-// fault returns err with the final name of the file.
+// fault returns err with the final name of the file instead of the temporary one.
 func (f *File) fault(err error) error {
 	if err == nil {
 		return nil
@@ -245,7 +248,7 @@ func (f *File) fault(err error) error {
 	if errors.As(err, &told) {
 		return err
 	}
-	if link := (*os.LinkError)(nil); errors.As(err, &link) { // it names the temporary file
+	if link := (*os.LinkError)(nil); errors.As(err, &link) { // the error contains the temporary name
 		err = link.Err
 	}
 	return Usage("", "%q: %w", f.path, Reason(err))

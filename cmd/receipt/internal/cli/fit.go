@@ -25,7 +25,7 @@ func TerminalWidth(f *os.File) int {
 	return width
 }
 
-// A fitter folds lines. It buffers an incomplete line until its end is written.
+// A fitter folds lines. A fitter is a writer that folds lines.
 type fitter struct {
 	w     io.Writer
 	width int
@@ -51,8 +51,8 @@ func (f *fitter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// fold breaks a line at spaces and aligns the following lines below the text after the label. A
-// digest that does not fit gets its own line, and is shortened in the middle if that line is also
+// fold breaks a line at spaces, and aligns the following lines with the text after the label. If a
+// digest does not fit, it gets its own line, and is shortened in the middle if that line is also
 // too short. Other long words continue on the next line.
 func fold(line string, width int) string {
 	if Columns(line) <= width {
@@ -62,8 +62,8 @@ func fold(line string, width int) string {
 	start, hang := hangOf(line, width)
 	head, words := line[:start], strings.Split(line[start:], " ")
 
-	// Commands are for copying. A command gets its own line if it fits there. Otherwise, each line
-	// break in it is escaped for the shell.
+	// Users copy commands. A command gets its own line if it fits on one line. Otherwise, each line
+	// break in the command is escaped for the shell.
 	end, command := "", commandIn(words)
 	apart := command > 0 && hang+Columns(strings.Join(words[command:], " ")) <= width
 	var b strings.Builder
@@ -75,8 +75,8 @@ func fold(line string, width int) string {
 			end = " \\"
 			width -= len(end)
 		}
-		// Digests are for copying and comparing. A digest is printed in full on its own line if
-		// there is any room for it.
+		// Users copy and compare digests. A digest is printed completely on its own line if there
+		// is enough room.
 		own := (width - n) &^ 1
 		alone := isDigest(word) && hang+n > width && at+1+n > width && own > 0
 		if alone {
@@ -104,9 +104,9 @@ func fold(line string, width int) string {
 	return b.String()
 }
 
-// hangOf returns where the text of a line begins, after a label and at least two spaces, and the
-// column in which continuation lines begin. After the prefix of a message, the column leaves room
-// for a full digest in 80 columns.
+// hangOf returns the position at which the text of a line begins, after a label and at least two
+// spaces, and the column in which continuation lines begin. After the prefix of a message, this
+// column leaves room for a complete digest in 80 columns.
 func hangOf(line string, width int) (start, hang int) {
 	indent := len(line) - len(strings.TrimLeft(line, " "))
 	if strings.HasPrefix(line, "receipt: ") {
@@ -122,10 +122,10 @@ func hangOf(line string, width int) (start, hang int) {
 	return indent, indent
 }
 
-// commandIn returns the index of the first word of a command of this program that extends to the
-// end of words, or len(words) if there is none. The command is preceded by nothing or by a word
-// that ends in a colon. A plain word after it must be a subcommand or the value of a flag; any
-// other plain word means that the text is prose.
+// commandIn returns the index at which a command of this program begins that extends to the end of
+// words, or len(words) if there is no such command. The command must be at the beginning, or follow
+// a word that ends in a colon. Each plain word in it must be a subcommand or the value of a flag,
+// because any other plain word means that the text is prose.
 func commandIn(words []string) int {
 	plain := regexp.MustCompile("^[a-z]+$|[,;]$").MatchString
 	for first, word := range words {
@@ -147,8 +147,8 @@ func commandIn(words []string) int {
 	return len(words)
 }
 
-// digestIn returns the digits of a digest, and the text before and after them. It returns empty
-// strings for any other word.
+// digestIn returns the digits of a digest in a word, and the text before and after them. It returns
+// empty strings for any other word.
 func digestIn(word string) (before, digits, behind string) {
 	const size, marks = 64, `",;:.()`
 	head, rest, ok := strings.Cut(word, "sha256:")
@@ -163,7 +163,7 @@ func isDigest(word string) bool {
 	return digits != ""
 }
 
-// shorten makes a word fit into the remaining room on its line.
+// shorten shortens a word to the room that remains on its line.
 func shorten(word string, room, hang, columns int) string {
 	if before, digits, behind := digestIn(word); digits != "" && room >= 24 {
 		keep := (room - len(before) - 1 - len(behind)) / 2
@@ -182,8 +182,8 @@ func shorten(word string, room, hang, columns int) string {
 	return b.String()
 }
 
-// Columns returns the width of a text on a terminal, without color codes. East Asian wide characters
-// take two columns, and combining marks take none (Unicode Standard Annex #11).
+// Columns returns the width of a text on a terminal, ignoring color codes. East Asian wide
+// characters take two columns, and combining marks take none (Unicode Standard Annex #11).
 func Columns(s string) int {
 	n := 0
 	for s != "" {

@@ -22,7 +22,7 @@ func ExactArgs(n int, what string) cobra.PositionalArgs {
 	}
 }
 
-// Group returns cmd as a command that only groups other commands.
+// Group turns cmd into a command that only groups other commands.
 func Group(cmd *cobra.Command, below ...*cobra.Command) *cobra.Command {
 	cmd.Args = cobra.ArbitraryArgs
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -31,20 +31,20 @@ func Group(cmd *cobra.Command, below ...*cobra.Command) *cobra.Command {
 		}
 		return Usage(cmd.CommandPath()+" --help lists the commands", "expected a command")
 	}
-	cmd.FParseErrWhitelist.UnknownFlags = true // after a misspelled command, unknown flags are not the mistake
+	cmd.FParseErrWhitelist.UnknownFlags = true // unknown flags after a misspelled command are not the actual mistake
 	cmd.AddCommand(below...)
 	return cmd
 }
 
-// CutPlaceholder splits a usage that ends in " (`PLACEHOLDER`)", so that help, which prints the
-// placeholder next to the flag, does not repeat it.
+// CutPlaceholder splits a usage that ends in " (`PLACEHOLDER`)". Help prints the placeholder next
+// to the flag, and must not repeat it.
 func CutPlaceholder(usage string) (text, placeholder string, ok bool) {
 	text, placeholder, ok = strings.Cut(strings.TrimSuffix(usage, "`)"), " (`")
 	return text, placeholder, ok
 }
 
-// Choose adds a flag that accepts one of a few words. The value of to is the default, and usage ends
-// in a placeholder.
+// Choose adds a flag that accepts only certain words. The value of *to is the default, and usage
+// must end in a placeholder.
 func Choose(f *pflag.FlagSet, to *string, name, usage string, words ...string) {
 	text, placeholder, _ := CutPlaceholder(usage)
 	f.Var(&choice{to, words}, name, text+": "+OrList(words)+" (`"+placeholder+"`)")
@@ -79,16 +79,16 @@ func (i *instant) Set(text string) (err error) {
 // choices is the annotation of a flag with the values that it accepts.
 const choices = "receipt_choices"
 
-// Choices states the values that a flag accepts. Shells complete them.
+// Choices records the values that a flag accepts. Shells complete them.
 func Choices(flags *pflag.FlagSet, name string, values ...string) {
 	flags.Lookup(name).Annotations = map[string][]string{choices: values}
 }
 
-// ChoicesOf returns the values that Choices stated for a flag; nil for any other flag.
+// ChoicesOf returns the values that Choices recorded for a flag, or nil if there are none.
 func ChoicesOf(f *pflag.Flag) []string { return f.Annotations[choices] }
 
-// A choice is the value of a flag that accepts one of a few words. The default may be a different
-// word.
+// A choice is the value of a flag that accepts only certain words. The default need not be one of
+// these words.
 type choice struct {
 	to    *string
 	words []string
@@ -104,7 +104,7 @@ func (c *choice) String() string {
 func (c *choice) Type() string { return "string" }
 
 func (c *choice) Set(word string) error {
-	if word != "" && !slices.Contains(c.words, word) { // RefuseEmpty rejects an empty value
+	if word != "" && !slices.Contains(c.words, word) { // RefuseEmpty rejects empty values
 		return &ValueError{word, "must be " + OrList(c.words)}
 	}
 	*c.to = word
@@ -132,8 +132,8 @@ func FileArg(args []string) string {
 	return args[0]
 }
 
-// RefuseEmpty returns an error if a flag has an empty value, as in --issuer "$UNSET". An empty
-// value must not mean that there is no requirement.
+// RefuseEmpty returns an error if a flag has an empty value, as in --issuer "$UNSET". Otherwise, an
+// empty value would mean that there is no requirement.
 func RefuseEmpty(cmd *cobra.Command) (err error) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		if f.Value.String() == "" && err == nil {
@@ -143,17 +143,18 @@ func RefuseEmpty(cmd *cobra.Command) (err error) {
 	return err
 }
 
-// MaxJobs is the maximum value of --jobs. It limits the memory that jobs need.
+// MaxJobs is the maximum value of --jobs. It limits the memory that jobs can use.
 const MaxJobs = 1024
 
-// Alias adds a hidden old name for a flag. Both names set the same value, at most once.
+// Alias adds a hidden flag that is an old name of another flag. Both names set the same value, and
+// only one of them may be used.
 func Alias(flags *pflag.FlagSet, name, old string) {
 	f := *flags.Lookup(name)
 	f.Name, f.Shorthand, f.Hidden = old, "", true
 	flags.AddFlag(&f)
 }
 
-// StdinName is the argument that represents stdin.
+// StdinName is the argument that stands for stdin.
 const StdinName = "-"
 
 // SourceName returns the name of an input in messages and reports: its path, or stdin for "-".
@@ -164,11 +165,11 @@ func SourceName(path string) string {
 	return path
 }
 
-// OnceEach makes a command and its subcommands reject a flag that is given twice. Otherwise, the
-// last value would apply, and if --expect-head or --checkpoint were given twice, one requirement
-// would not be checked. Flags that accept a list do not change.
+// OnceEach makes a command and its subcommands reject a flag that is set twice. Otherwise, only the
+// last value would apply, so, for example, one of two --expect-head or --checkpoint requirements
+// would not be checked. Flags that accept a list are not changed.
 func OnceEach(cmd *cobra.Command) {
-	once := map[pflag.Value]*onceValue{} // by value, because a flag may have two names
+	once := map[pflag.Value]*onceValue{} // keyed by value, because a flag may have two names
 	wrap := func(f *pflag.Flag) {
 		if _, list := f.Value.(pflag.SliceValue); !list {
 			v := once[f.Value]
@@ -177,7 +178,7 @@ func OnceEach(cmd *cobra.Command) {
 				once[f.Value] = v
 			}
 			f.Value = v
-			if f.DefValue == "0s" { // help omits a zero default, but recognizes that of a duration only by its type
+			if f.DefValue == "0s" { // help omits the default 0, but not the default 0s of a wrapped duration
 				f.DefValue = "0"
 			}
 		}
@@ -204,7 +205,7 @@ func (v *onceValue) Set(text string) error {
 	return v.Value.Set(text)
 }
 
-// OnceStdin returns an error if more than one of the places is stdin.
+// OnceStdin returns an error if more than one of the paths is stdin.
 func OnceStdin(places ...string) error {
 	n := 0
 	for _, p := range places {

@@ -13,9 +13,9 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// OutputFlags specify where a result is written.
+// OutputFlags specifies where a result is written.
 type OutputFlags struct {
-	Path  string // "" and "-" are stdout
+	Path  string // "" and "-" mean stdout
 	Force bool
 }
 
@@ -77,7 +77,7 @@ func (e *Env) WriteJSON(v any) error {
 	return err
 }
 
-// An Output is stdout, or a file that appears when it is complete.
+// An Output is stdout, or a file that becomes visible only when it is complete.
 type Output struct {
 	*bufio.Writer
 	File *File // nil for stdout
@@ -98,8 +98,8 @@ func (o *Output) Discard() {
 	}
 }
 
-// WriteOutput writes a result to stdout if path is "" or "-", and otherwise to a file, which is
-// created completely or not at all. An existing file is kept unless force is set.
+// WriteOutput writes a result to stdout if path is "" or "-". Otherwise, it writes the result to a
+// file, which is created completely or not at all. An existing file is kept unless force is set.
 func WriteOutput(e *Env, path string, data []byte, mode fs.FileMode, force bool) error {
 	if path == "" || path == StdinName {
 		_, err := e.Out.Write(data)
@@ -111,9 +111,9 @@ func WriteOutput(e *Env, path string, data []byte, mode fs.FileMode, force bool)
 	return ReplaceFile(path, data, mode)
 }
 
-// MayWrite returns an error if a file with the name path must not be written. An existing file can
-// be replaced only if force is set. A device or a pipe is never replaced, because the output would
-// not be written to it, and the device would be lost.
+// MayWrite returns an error if a file with this path must not be written. An existing file can be
+// replaced only if force is set. A device or a pipe is never replaced, because the output would not
+// be written to it, and the device would be lost.
 func MayWrite(path string, force bool) (replaces bool, err error) {
 	_, err = os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -122,7 +122,7 @@ func MayWrite(path string, force bool) (replaces bool, err error) {
 		return false, Usage("", "%q: %w", path, Reason(err))
 	}
 
-	info, err := os.Stat(path) // for a link, the info is that of its target, if it exists
+	info, err := os.Stat(path) // for a symbolic link, the info of its target, if the target exists
 	switch {
 	case err == nil && info.IsDir():
 		return false, Usage("", "%q is a directory, expected a file", path)

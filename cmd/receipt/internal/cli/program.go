@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// lingering is the time for which processes that a program started may keep its output open.
+// lingering is how long processes that a program started may keep its output open.
 const lingering = 250 * time.Millisecond
 
 // Errors of Run.
@@ -22,15 +22,15 @@ var (
 )
 
 // A Program is a program that may hang, write endlessly, or leave processes behind. It is run once,
-// within its limits.
+// and killed if it exceeds a limit.
 type Program struct {
 	Path     string
 	Args     []string // without the path
 	Env      []string // nil means the environment of this process
 	Stdin    []byte
-	Patience time.Duration // limit on the time of the run
+	Patience time.Duration // time limit for the run
 	Most     int           // bytes of stdout
-	MostSaid int           // bytes of stderr that are kept
+	MostSaid int           // maximum number of bytes of stderr that are kept
 }
 
 // A ProgramOutput is the output of a program.
@@ -43,15 +43,15 @@ type ProgramOutput struct {
 // Run runs the program, and kills it if it exceeds a limit. On Unix, each run has its own process
 // group, and all processes in the group are killed when the run ends.
 //
-// The error is a *StartError, ErrLoud, ErrLate, or the error of ctx. The exit status is not an
-// error.
+// The error is a *StartError, ErrLoud, ErrLate, or the error of ctx. The exit status is not
+// reported as an error.
 func (p *Program) Run(ctx context.Context) (ProgramOutput, error) {
 	within, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	late := time.AfterFunc(p.Patience, func() { cancel(ErrLate) })
 	defer late.Stop()
 
-	// Keep output up to a limit, and kill a program that exceeds it.
+	// Output is kept up to a limit, and a program that exceeds the limit is killed.
 	answer := &bounded{most: p.Most, full: func() { cancel(ErrLoud) }}
 	messages := &bounded{most: p.MostSaid, full: func() {}}
 	cmd := exec.CommandContext(within, p.Path, p.Args...)
@@ -60,8 +60,8 @@ func (p *Program) Run(ctx context.Context) (ProgramOutput, error) {
 	cmd.WaitDelay = lingering
 	own(cmd)
 
-	// Wait returns when the program has exited. Then end kills the processes that it started. An
-	// error from processes that it left behind does not matter.
+	// Wait returns after the program has exited. Then end kills the processes that the program
+	// started. Errors from these processes are ignored.
 	if err := cmd.Start(); err != nil {
 		return ProgramOutput{}, &StartError{err}
 	}
@@ -83,7 +83,7 @@ func (e *StartError) Error() string { return "does not run: " + e.Err.Error() }
 // Unwrap returns the cause.
 func (e *StartError) Unwrap() error { return e.Err }
 
-// A bounded writer keeps the first bytes, and calls full once if there are more.
+// A bounded is a writer that keeps the first bytes, and calls full once if there are more.
 type bounded struct {
 	kept []byte
 	most int
@@ -91,7 +91,7 @@ type bounded struct {
 	full func()
 }
 
-// Write never fails, because an error would end the writing program.
+// Write never fails, because an error would end the program that writes.
 func (b *bounded) Write(p []byte) (int, error) {
 	room := b.most - len(b.kept)
 	b.kept = append(b.kept, p[:min(room, len(p))]...)

@@ -9,18 +9,18 @@ import (
 	"unicode/utf8"
 )
 
-// Times at which the progress line is shown. A run that ends earlier shows none.
+// Times at which the progress line is displayed. A run that ends earlier displays no progress.
 const (
 	firstFrame = 500 * time.Millisecond
 	frameEvery = 250 * time.Millisecond
 )
 
 // progressWidth is the maximum width of the progress line. The last column of a terminal stays
-// empty, because some terminals wrap the line when it is written.
+// empty, because some terminals wrap a line that fills it.
 const progressWidth = 79
 
-// A Progress shows the progress of a run, in passes over its input or steps of its work. A nil
-// Progress shows nothing. Its methods are safe for concurrent use.
+// A Progress displays the progress of a run, in passes over its input or in steps. A nil Progress
+// displays nothing. Its methods are safe for concurrent use.
 type Progress struct {
 	screen *screen
 	width  int
@@ -29,7 +29,7 @@ type Progress struct {
 
 	mu                   sync.Mutex
 	pass                 int       // from 0
-	begun                time.Time // start of the pass
+	begun                time.Time // start of the current pass
 	bytes, ofBytes       int64     // ofBytes and ofReceipts are 0 if unknown
 	receipts, ofReceipts int64
 	hidden               bool
@@ -38,8 +38,8 @@ type Progress struct {
 	ended      sync.Once
 }
 
-// newProgress starts showing progress on a screen with the given number of columns, or 0 if
-// unknown.
+// newProgress starts displaying progress on a screen with the given number of columns, or 0 if the
+// number is unknown.
 func newProgress(s *screen, columns int, now func() time.Time, passes []string) *Progress {
 	width := progressWidth
 	if columns > 0 {
@@ -50,7 +50,7 @@ func newProgress(s *screen, columns int, now func() time.Time, passes []string) 
 	return p
 }
 
-// run shows one frame after another.
+// run displays one frame after another.
 func (p *Progress) run() {
 	defer close(p.gone)
 	wait := time.NewTimer(firstFrame)
@@ -76,7 +76,7 @@ func (p *Progress) frame() {
 	}
 }
 
-// End removes the line. It may be called more than once.
+// End removes the progress line. It may be called several times.
 func (p *Progress) End() {
 	if p == nil {
 		return
@@ -88,7 +88,7 @@ func (p *Progress) End() {
 	})
 }
 
-// hide removes the line and shows no more, because the user is typing.
+// hide removes the progress line and does not display it again, because the user is typing.
 func (p *Progress) hide() {
 	if p == nil {
 		return
@@ -99,7 +99,7 @@ func (p *Progress) hide() {
 	p.screen.erase()
 }
 
-// Pass begins a pass, counted from 0, with the given totals; 0 means unknown. If the pass has
+// Pass begins a pass, counted from 0, with the given totals, where 0 means unknown. If the pass has
 // already begun, only the totals change.
 func (p *Progress) Pass(n int, bytes, receipts int64) {
 	if p == nil {
@@ -122,7 +122,7 @@ func (p *Progress) Read(n int) {
 	}
 }
 
-// Receipts adds n to the receipts that were processed.
+// Receipts adds n to the number of receipts that were processed.
 func (p *Progress) Receipts(n int) {
 	if p != nil {
 		p.mu.Lock()
@@ -151,8 +151,8 @@ func (r *countedReader) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// text formats the line: the pass, the amount of work done, and the remaining time. Parts that do
-// not fit are omitted, from the end.
+// text formats the progress line: the pass, the work done so far, and the remaining time. Parts at
+// the end that do not fit are omitted.
 func (p *Progress) text() string {
 	doing := p.passes[p.pass]
 	if len(p.passes) > 1 {
@@ -175,7 +175,7 @@ func (p *Progress) text() string {
 		parts = append(parts, Plural(int(p.receipts), "receipt", ""))
 	}
 
-	// The remaining time can be estimated only after some of the pass is done.
+	// The remaining time can be estimated only after a part of the pass is done.
 	elapsed := p.now().Sub(p.begun)
 	switch {
 	case done >= 0.01 && done < 1 && elapsed >= time.Second:
@@ -202,15 +202,15 @@ func (p *Progress) fit(line string, parts []string) string {
 	return line
 }
 
-// A screen is a terminal with a temporary last line, which all other output replaces.
+// A screen is a terminal with a temporary last line, which any other output replaces.
 type screen struct {
 	mu    sync.Mutex
 	w     io.Writer
 	shown bool // the line is visible
-	open  bool // the most recent output does not end in a line feed
+	open  bool // the latest output does not end in a line feed
 }
 
-// show replaces the line, unless other output has an incomplete line.
+// show replaces the progress line, unless the last line of other output is incomplete.
 func (s *screen) show(line string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -235,10 +235,10 @@ func (s *screen) clear() {
 	}
 }
 
-// eraseLine is ECMA-48's "erase in line", from the beginning of the line.
+// eraseLine moves to the beginning of the line and erases it (ECMA-48, "erase in line").
 const eraseLine = "\r\x1b[K"
 
-// A sharer writes to a terminal that has a screen.
+// A sharer writes other output to a terminal that has a progress line.
 type sharer struct {
 	io.Writer
 	screen *screen

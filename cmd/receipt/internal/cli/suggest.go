@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// UnknownVerb returns the failure for a word that is not a command below cmd. The hint names
-// the command that was probably meant, if any.
+// UnknownVerb returns the failure for a word that is not a subcommand of cmd. The hint suggests the
+// command that was probably intended, if there is one.
 func UnknownVerb(cmd *cobra.Command, args []string) error {
 	var names []string
 	for _, c := range cmd.Commands() {
@@ -21,8 +21,8 @@ func UnknownVerb(cmd *cobra.Command, args []string) error {
 		}
 	}
 
-	// Try the most specific suggestion first: a known synonym, then a subcommand of this name, then
-	// a similar name.
+	// The most specific suggestion is tried first: a known synonym, then a subcommand with this
+	// name, then a similar name.
 	word := args[0]
 	rest := rest(cmd, args)
 	spelt := strings.TrimPrefix(cmd.CommandPath()+" "+word, cmd.Root().Name()+" ")
@@ -40,13 +40,13 @@ func UnknownVerb(cmd *cobra.Command, args []string) error {
 	return Usage(hint, "unknown command %q", spelt)
 }
 
-// synonyms are common other names of commands.
+// synonyms maps common other names to names of commands.
 var synonyms = map[string]string{
 	"validate": "verify", "check": "verify", "view": "show", "print": "show", "inspect": "show", "cat": "show", "create": "seal", "generate": "seal", "make": "seal",
 }
 
-// below returns the subcommands of this name in the groups of a command, such as receipt batch
-// prove for prove.
+// below returns the subcommands with the name word in the groups of a command, such as receipt
+// batch prove for prove.
 func below(cmd *cobra.Command, word string) (verbs []string) {
 	for _, group := range cmd.Commands() {
 		for _, c := range group.Commands() {
@@ -68,8 +68,8 @@ func WithLine(ctx context.Context, args []string) context.Context {
 }
 
 // rest returns the words after a misspelled command, including flags, so that the hint can repeat
-// them. It returns them only if they are few, short, and either file names or words without special
-// characters, because other words may contain anything.
+// them. It returns them only if they are few, short, and either names of files or words without
+// special characters, because other words may contain anything.
 func rest(cmd *cobra.Command, args []string) (words []string) {
 	const most, longest = 8, 60
 	typed := args
@@ -93,7 +93,7 @@ func rest(cmd *cobra.Command, args []string) (words []string) {
 	return words
 }
 
-// looksLikePath reports whether a word is a file, or is written like one.
+// looksLikePath reports whether a word is the name of a file, or is written like one.
 func looksLikePath(word string) bool {
 	if _, err := os.Stat(word); err == nil {
 		return true
@@ -101,8 +101,8 @@ func looksLikePath(word string) bool {
 	return strings.ContainsAny(word, "./") || strings.ContainsRune(word, os.PathSeparator)
 }
 
-// FlagHint returns a hint for a flag error: the flag that was probably meant, or how to list the
-// flags.
+// FlagHint returns a hint for an error about a flag: the flag that was probably intended, or how to
+// list the flags.
 func FlagHint(cmd *cobra.Command, err error) string {
 	var unknown *pflag.NotExistError
 	if errors.As(err, &unknown) {
@@ -123,7 +123,8 @@ func FlagHint(cmd *cobra.Command, err error) string {
 	return cmd.CommandPath() + " --help shows the flags"
 }
 
-// elsewhere returns a hint for flags that other programs have and this program writes differently.
+// elsewhere returns a hint for a flag that other programs have, but that has a different form in
+// this program.
 func elsewhere(cmd *cobra.Command, name string) string {
 	has := func(flag string) bool { return cmd.Flags().Lookup(flag) != nil }
 	switch {
@@ -139,9 +140,9 @@ func elsewhere(cmd *cobra.Command, name string) string {
 	return ""
 }
 
-// Misdashed returns an error for a long flag with a single dash, or with a long dash that a web
-// page or mail program substituted for two. Without this check, such a flag would be misread: -keys
-// would be -k with the file "eys".
+// Misdashed returns an error for a long flag that begins with a single dash, or with a long dash
+// that a web page or a mail program substituted for two dashes. Without this check, such a flag
+// would be misread: -keys would be -k with the file "eys".
 func Misdashed(cmd *cobra.Command, args []string) error {
 	cmd.InitDefaultHelpFlag()
 	cmd.InitDefaultVersionFlag()
@@ -170,8 +171,8 @@ func Misdashed(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// Nearest returns the name that a word was probably meant to be, or "" if no name is similar. Up to
-// a third of its letters may differ, or it may be the beginning of exactly one name.
+// Nearest returns the name that was probably intended by a word, or "" if no name is similar. Up to
+// a third of the letters may differ, or the word may be the beginning of exactly one name.
 func Nearest(word string, names []string) string {
 	word = strings.ToLower(word)
 	best, least := "", max(1, len(word)/3)
@@ -190,8 +191,9 @@ func Nearest(word string, names []string) string {
 	return best
 }
 
-// Distance returns the number of letters to insert, delete, replace, or swap with their neighbor
-// (the restricted Damerau–Levenshtein distance).
+// Distance returns the number of changes that turn one word into another, where a change inserts,
+// deletes, or replaces a letter, or swaps two adjacent letters (the restricted Damerau–Levenshtein
+// distance).
 func Distance(a, b string) int {
 	rows := [3][]int{make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)}
 	before, last, row := rows[0], rows[1], rows[2]

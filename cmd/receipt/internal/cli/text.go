@@ -13,10 +13,10 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
 
-// EscapeLine escapes foreign text for printing on one line.
+// EscapeLine escapes untrusted text for printing on one line.
 func EscapeLine(s string) string { return untrusted.Escape(s) }
 
-// EscapeText is like EscapeLine, for text that may have several lines.
+// EscapeText is like EscapeLine, but for text that may have several lines.
 func EscapeText(s string) string {
 	lines := strings.Split(s, "\n")
 	for i, l := range lines {
@@ -25,7 +25,7 @@ func EscapeText(s string) string {
 	return strings.Join(lines, "\n")
 }
 
-// ShellFile quotes the name of an input for pasting into a shell.
+// ShellFile quotes the name of an input so that it can be pasted into a shell.
 func ShellFile(source string) string {
 	switch {
 	case source == SourceName(StdinName):
@@ -36,9 +36,9 @@ func ShellFile(source string) string {
 	return ShellName(source)
 }
 
-// ShellName quotes foreign text for pasting into a shell. Characters that must not be printed are
-// escaped in the $'…' form of bash, zsh, and POSIX 2024. Quotation marks are escaped too, because a
-// shell without this form would end the string there.
+// ShellName quotes untrusted text so that it can be pasted into a shell. Characters that must not
+// be printed are escaped in the $'…' form of bash, zsh, and POSIX 2024. Quotation marks are also
+// escaped, because a shell that does not support this form would end the string there.
 func ShellName(s string) string {
 	plain := !strings.ContainsFunc(s, func(r rune) bool {
 		return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/:@%+=-", r)
@@ -52,7 +52,7 @@ func ShellName(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// Bare formats a foreign name inside a sentence. It quotes the name if it could be mistaken for
+// Bare formats an untrusted name inside a sentence. It quotes the name if it could be mistaken for
 // part of the sentence.
 func Bare(s string) string {
 	if ShellName(s) == s {
@@ -61,7 +61,7 @@ func Bare(s string) string {
 	return `"` + EscapeLine(s) + `"`
 }
 
-// BareNames joins foreign names for a sentence.
+// BareNames joins untrusted names for a sentence.
 func BareNames(names []string) string {
 	var list []string
 	for _, name := range names {
@@ -91,8 +91,8 @@ func Wrap(text string, indent int) string {
 // Cell escapes text for a Markdown table.
 func Cell(s string) string { return strings.ReplaceAll(s, "|", `\|`) }
 
-// Plural formats a number with its noun, in the plural unless the number is 1, and an optional
-// verb.
+// Plural formats a number with its noun and an optional verb. The noun is in the plural unless the
+// number is 1.
 func Plural(n int, noun, verb string) string { return headline.Plural(n, noun, verb) }
 
 // DurationText formats a duration in at most two units, such as 1 min 19 s.
@@ -100,7 +100,7 @@ func DurationText(d time.Duration) string {
 	return headline.Elapsed(time.Time{}, time.Time{}.Add(d))
 }
 
-// ClockText formats a time of a receipt in UTC, with or without its date.
+// ClockText formats a time in a receipt in UTC, with or without its date.
 func ClockText(n canon.Node, withDate bool) string {
 	t, err := receipt.ParseTime(n.Text())
 	switch {
@@ -120,10 +120,10 @@ func Number(n canon.Node) string {
 	return Group3(string(n.AppendCanonical(nil)))
 }
 
-// Group3 separates the thousands of a plain decimal.
+// Group3 inserts thousands separators into a plain decimal.
 func Group3(s string) string { return headline.Group3(s) }
 
-// Show formats a value for one line: canonical, escaped, and shortened.
+// Show formats a value on one line, in canonical form, escaped, and shortened.
 func Show(n canon.Node) string {
 	text := []rune(string(n.AppendCanonical(nil)))
 	if len(text) > 80 {
@@ -145,12 +145,12 @@ func SizeText(n int64) string {
 	return fmt.Sprintf("%d bytes", n)
 }
 
-// Count formats a number with separated thousands.
+// Count formats a number with thousands separators.
 func Count(n int) string { return Group3(strconv.Itoa(n)) }
 
 const LabelWidth = 13
 
-// Rows formats lines under one label: the first lines, up to most, and the number of further lines
+// Rows formats lines under one label. It prints at most most lines, and the number of further lines
 // out of total.
 func Rows(label string, lines []string, most, total int) string {
 	var b strings.Builder
@@ -183,8 +183,8 @@ func RolesText(k *keys.PublicKey) string {
 	return strings.Join(names, ", ")
 }
 
-// KeyStatus returns the status of signatures that a key would make now: valid, revoked, expired, or
-// not_yet_valid.
+// KeyStatus returns the status that a signature by the key would have now: valid, revoked, expired,
+// or not_yet_valid.
 func KeyStatus(k *keys.PublicKey, now time.Time) string {
 	r := k.Revoked
 	switch {

@@ -13,7 +13,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// The verdicts of the contract. Their indexes are the exit statuses.
+// The verdicts that an answer may contain. The index of a verdict is its exit status.
 var verdicts = [...]string{"valid", "invalid", "undecidable"}
 
 // noAnswer is an exit status that is not an answer.
@@ -22,8 +22,8 @@ const noAnswer = 4
 // jwksVariable names the environment variable with the key set for third-party receipts.
 const jwksVariable = "AEV_RECEIPT_JWKS"
 
-// contextVariable names the environment variable with the receipts that precede a third-party
-// receipt that no reader checks.
+// contextVariable is the name of the environment variable with the receipts that precede a
+// third-party receipt. It must not be set, because chains of third-party receipts are not checked.
 const contextVariable = "AEV_RECEIPT_CONTEXT"
 
 // An answer is the last line of a verifier's output.
@@ -31,10 +31,10 @@ type answer struct {
 	Verdict string  `json:"verdict"`
 	Code    *string `json:"code"`
 
-	step string // results on which the answer is based, for receipt itself
+	step string // checks on which the answer is based, if the verifier is receipt itself
 }
 
-// reply returns an answer, whose code is null if it is empty.
+// reply returns an answer. If code is empty, the code in the answer is null.
 func reply(status int, code, step string) *answer {
 	a := &answer{Verdict: verdicts[status], step: step}
 	if code != "" {
@@ -88,7 +88,7 @@ Exit codes: 0 valid, 1 invalid, 2 undecidable, 4 no answer.`,
 	}
 }
 
-// answerAll writes a line for each file, which is empty without an answer.
+// answerAll writes a line for each file. The line is empty if there is no answer.
 func answerAll(ctx context.Context, e *cli.Env, line Line, paths []string) error {
 	for _, path := range paths {
 		a, err := judge(ctx, e, line, path)
@@ -104,14 +104,14 @@ func answerAll(ctx context.Context, e *cli.Env, line Line, paths []string) error
 	return nil
 }
 
-// judge verifies a file with a command line of receipt.
+// judge verifies a file with a command line of receipt, and returns the answer.
 func judge(ctx context.Context, e *cli.Env, line Line, path string) (*answer, error) {
 	c, err := readCase(path)
 	if err != nil {
 		return nil, err
 	}
 
-	// A file that is not a case is a third-party receipt, whose keys are in a variable.
+	// A file that is not a case is a third-party receipt, and the keys for it are in a variable.
 	if c == nil {
 		if e.Getenv(contextVariable) != "" {
 			return nil, fmt.Errorf("%s is set: chains of third-party receipts are not checked here", contextVariable)
@@ -133,7 +133,7 @@ func judge(ctx context.Context, e *cli.Env, line Line, path string) (*answer, er
 		return askBundle(ctx, e, line, args)
 	}
 
-	// An input without a document is malformed, but the command reports it as unreadable.
+	// An input without a document is malformed, but the command reports that it is unreadable.
 	subject := ""
 	if len(paths) == 1 {
 		subject = paths[0]
@@ -141,7 +141,8 @@ func judge(ctx context.Context, e *cli.Env, line Line, path string) (*answer, er
 	return ask(ctx, e, line, args, subject)
 }
 
-// fieldCode returns the name that third-party corpora use for a code, if it differs.
+// fieldCode returns the name that third-party corpora use for a code if it differs from the name in
+// this project.
 func fieldCode(code, step string) string {
 	switch receipt.Code(code) {
 	case receipt.CodeKeyExpired, receipt.CodeKeyNotYetValid:
@@ -158,8 +159,8 @@ func fieldCode(code, step string) string {
 func run(ctx context.Context, e *cli.Env, line Line, args []string) (code int, out, said []byte) {
 	var stdout, stderr bytes.Buffer
 
-	// The case contains everything that is needed, so variables such as RECEIPT_KEYS must not add
-	// anything.
+	// The case contains everything that is needed, so variables such as RECEIPT_KEYS must have no
+	// effect.
 	inner := &cli.Env{
 		In: bytes.NewReader(nil), Out: &stdout, Err: &stderr,
 		Getenv: func(string) string { return "" }, Now: e.Now, Drivers: e.Drivers, Messages: e.Messages,
@@ -168,7 +169,7 @@ func run(ctx context.Context, e *cli.Env, line Line, args []string) (code int, o
 	return code, stdout.Bytes(), bytes.TrimSpace(stderr.Bytes())
 }
 
-// A report is the part of the reports of verify and replay check that an answer needs.
+// A report contains the parts of the reports of verify and replay check that an answer needs.
 type report struct {
 	receipt.Report // of replay check
 	Reports        []*receipt.Report
@@ -223,7 +224,7 @@ func (r *report) refuting() (code, step string) {
 		return string(f.Code), step
 	}
 
-	// A finding about the entire input belongs to no receipt.
+	// A finding about the entire input does not belong to any receipt.
 	for _, f := range r.Summary.Findings {
 		info, _ := receipt.Lookup(f.Code)
 		return string(f.Code), info.Where
@@ -231,8 +232,8 @@ func (r *report) refuting() (code, step string) {
 	return "", ""
 }
 
-// undeciding returns the code and the step of the first check that lacks evidence. Under a strict
-// policy, it may be a check that is otherwise only informational.
+// undeciding returns the code and the step of the first check that lacks evidence. If the policy is
+// strict, it may be a check that is otherwise only informational.
 func (r *report) undeciding() (code, step string) {
 	for _, rep := range r.Reports {
 		if rep.Verdict != receipt.Undecided {

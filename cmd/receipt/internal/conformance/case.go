@@ -8,10 +8,10 @@ import (
 	"path/filepath"
 )
 
-// caseSchema marks the file of a case.
+// caseSchema marks a file as a case.
 const caseSchema = "receipt-corpus-case-1"
 
-// A testCase is the file of a case: the input for a verifier, described independently of any
+// A testCase is the file of a case, which describes the input for a verifier independently of any
 // verifier.
 type testCase struct {
 	Schema  string    `json:"schema"`
@@ -27,7 +27,8 @@ type input struct {
 	File string `json:"file"`
 }
 
-// caseTerms are the options of a case. The zero value of each option means that it is not required.
+// caseTerms contains the options of a case. The zero value of an option means that it is not
+// required.
 type caseTerms struct {
 	Scope     string   `json:"scope"` // integrity, or "" for full
 	At        string   `json:"at"`
@@ -43,7 +44,8 @@ type caseTerms struct {
 	Unsafe    bool     `json:"allow_secret_markers"`
 }
 
-// readCase reads a file. It returns nil for a file that is not marked as a case, such as a receipt.
+// readCase reads the file of a case. It returns nil if the file is not marked as a case, for
+// example, because it is a receipt.
 func readCase(path string) (*testCase, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {

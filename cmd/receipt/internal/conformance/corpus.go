@@ -19,16 +19,16 @@ type corpus struct {
 	questions     []question
 }
 
-// A question is a file that a verifier is given once.
+// A question is a file for which a verifier is run once.
 type question struct {
 	id, subject, about string
 	file               string
 	env                []string // additional environment variables
 	want               answer
-	permitted          []answer // other readings that a specification permits
+	permitted          []answer // other results that a specification permits
 }
 
-// accepts reports whether an answer has the verdict of the case, or of a permitted reading.
+// accepts reports whether an answer has the expected verdict, or the verdict of a permitted result.
 func (q *question) accepts(a *answer) bool {
 	for _, p := range q.permitted {
 		if a.Verdict == p.Verdict {
@@ -38,8 +38,9 @@ func (q *question) accepts(a *answer) bool {
 	return a.Verdict == q.want.Verdict
 }
 
-// A manifest is MANIFEST.json of a corpus. Third-party manifests contain verdicts instead of
-// outcomes, and other expected answers if validity periods of keys are ignored or not given.
+// A manifest is the file MANIFEST.json of a corpus. Third-party manifests contain verdicts instead
+// of outcomes. They also contain other expected answers for key sets whose validity periods are
+// ignored or absent.
 type manifest struct {
 	Suite        string
 	CorpusDigest string
@@ -143,7 +144,7 @@ const (
 	noWindowKeys = "keys/jwks-no-window.json"
 )
 
-// addWindows adds a question. A third-party corpus asks the question with two key sets.
+// addWindows adds a question. In a third-party corpus, the question is asked with two key sets.
 func (c *corpus) addWindows(dir string, q question, without *answer) {
 	keys := filepath.Join(dir, filepath.FromSlash(windowKeys))
 	if _, err := os.Stat(keys); err != nil {
@@ -151,7 +152,7 @@ func (c *corpus) addWindows(dir string, q question, without *answer) {
 		return
 	}
 
-	// Without the validity periods of the keys, a receipt outside them is valid.
+	// If the key set has no validity periods, a receipt outside them is valid.
 	other := q
 	q.env = []string{jwksVariable + "=" + keys}
 	other.env = []string{jwksVariable + "=" + filepath.Join(dir, filepath.FromSlash(noWindowKeys))}
@@ -162,7 +163,7 @@ func (c *corpus) addWindows(dir string, q question, without *answer) {
 	c.questions = append(c.questions, q, other)
 }
 
-// openExpected reads a corpus of third-party receipts whose answers are in expected.json.
+// openExpected reads a corpus of third-party receipts that has its answers in expected.json.
 func openExpected(dir string) (*corpus, error) {
 	data, err := os.ReadFile(filepath.Join(dir, "expected.json"))
 	if err != nil {

@@ -1,10 +1,10 @@
-// Package conformance contains the command conformance: run drives a verifier through a corpus,
-// and answer makes receipt a verifier that can be driven.
+// Package conformance contains the conformance command: conformance run runs a verifier on the
+// cases of a corpus, and conformance answer is a verifier that conformance run can run.
 //
-// A verifier is a command, which the runner starts once per case with the file of the case as its
-// last argument. Its exit status is 0 (valid), 1 (invalid), or 2 (undecidable), and the last
-// non-empty line of its stdout is {"verdict": …, "code": …}, which must agree. Any other status
-// means that there is no answer. The README of fixtures/corpus specifies the cases.
+// A verifier is a command that is run once per case, with the file of the case as its last
+// argument. Its exit status is 0 (valid), 1 (invalid), or 2 (undecidable). The last non-empty line
+// of its stdout is {"verdict": …, "code": …}, and the verdict must match the exit status. Any other
+// status means that there is no answer. The README of fixtures/corpus specifies the cases.
 package conformance
 
 import (
@@ -15,10 +15,11 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 )
 
-// A Line runs one command line of receipt, and returns the exit code.
+// A Line runs one command line of receipt, and returns its exit code.
 type Line func(ctx context.Context, args []string, e *cli.Env) int
 
-// New returns the command conformance. Its command answer verifies with command lines of receipt.
+// New returns the command conformance. Its subcommand answer verifies by running command lines of
+// receipt.
 func New(e *cli.Env, line Line) *cobra.Command {
 	return cli.Group(&cobra.Command{
 		Use:   "conformance COMMAND",

@@ -69,7 +69,7 @@ func (o *runOptions) run(ctx context.Context, e *cli.Env, command []string) erro
 		return cli.Usage("", "corpus %q: %w", o.corpus, err)
 	}
 
-	// Only the selected cases count. Cases with other subjects are not part of the run.
+	// Only the selected cases are included. Cases with other subjects are not part of the run.
 	if len(o.subjects) > 0 {
 		c.questions = slices.DeleteFunc(c.questions, func(q question) bool { return !slices.Contains(o.subjects, q.subject) })
 	}
@@ -108,7 +108,7 @@ func (s *silence) Error() string { return s.why }
 func askAll(ctx context.Context, list []question, jobs int, verifier func(context.Context, question) (*answer, error)) ([]result, error) {
 	results := make([]result, len(list))
 
-	// Each worker writes other elements of the results.
+	// Each worker writes different elements of the results.
 	next := make(chan int)
 	var workers sync.WaitGroup
 	for range jobs {
@@ -136,7 +136,7 @@ func answerOf(ctx context.Context, command []string, q question, timeout time.Du
 	}
 	out, err := p.Run(ctx)
 
-	// A verifier that hangs or writes too much fails the case, because a caller would have no
+	// If a verifier hangs or writes too much, the case fails, because a caller would have no
 	// verdict.
 	var start *cli.StartError
 	switch {
@@ -150,8 +150,7 @@ func answerOf(ctx context.Context, command []string, q question, timeout time.Du
 		return nil, err
 	}
 
-	// Any status outside the contract, including that of a signal (-1), means that there is no
-	// answer.
+	// Any other status, including that of a signal (-1), means that there is no answer.
 	status := out.State.ExitCode()
 	if status < 0 || status >= len(verdicts) {
 		why := out.State.String()

@@ -31,11 +31,11 @@ type totals struct {
 	Failed       []deviation `json:"failed"`
 	NotExercised []deviation `json:"notExercised"`
 
-	// The verdict is the expected one, but its code differs.
+	// The verdict is the expected verdict, but the code differs.
 	ReasonParityMismatch []deviation `json:"reasonParityMismatch"`
 }
 
-// A deviation is a case in which the answer is not the expected one.
+// A deviation is a case with an unexpected answer.
 type deviation struct {
 	ID         string `json:"id"`
 	Subject    string `json:"subject"`
@@ -62,7 +62,7 @@ func score(c *corpus, command []string, results []result) *scoreboard {
 			continue
 		}
 
-		// Everything else is an answer, including a violation of the contract.
+		// Everything else counts as an answer, including a violation of the contract.
 		s.Verifier.VectorsExecuted++
 		switch {
 		case r.err != nil:
@@ -84,7 +84,8 @@ func score(c *corpus, command []string, results []result) *scoreboard {
 	return s
 }
 
-// exit returns the exit code. A run without any answers shows nothing.
+// exit returns the exit code of the run. A run without any answers shows nothing, so it is not
+// successful.
 func (s *scoreboard) exit() int {
 	switch t := &s.Totals; {
 	case s.Verifier.VectorsExecuted == 0:
@@ -97,8 +98,8 @@ func (s *scoreboard) exit() int {
 	return cli.ExitVerified
 }
 
-// silent returns the number of cases without an answer for each subject and reason. JSON lists the
-// cases.
+// silent returns the number of cases without an answer for each subject and reason. The JSON report
+// lists the cases.
 func (t *totals) silent() (list []string) {
 	counts := map[string]int{}
 	for _, d := range t.NotExercised {
@@ -138,7 +139,7 @@ func (s *scoreboard) print(e *cli.Env, format string) error {
 		b.WriteString("no case was answered, so the run shows nothing\n")
 	}
 
-	// Conditions and answers are foreign text.
+	// Conditions and answers are untrusted text.
 	_, err := e.Text().Write([]byte(cli.EscapeText(b.String())))
 	return err
 }

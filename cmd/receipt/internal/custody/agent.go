@@ -23,8 +23,8 @@ import (
 
 const agentPrefix = "agent:"
 
-// An agentKey is a key held by an ssh-agent (draft-ietf-sshm-ssh-agent). Each request uses its own
-// connection, so that an unanswered request does not delay others.
+// An agentKey is a key that an ssh-agent holds (draft-ietf-sshm-ssh-agent). Each request uses its
+// own connection, so that a request without a response does not delay others.
 type agentKey struct {
 	socket
 	key    ssh.PublicKey
@@ -79,10 +79,11 @@ func choose(name, fingerprint string, list []*agent.Key) (ssh.PublicKey, error) 
 	for _, k := range list {
 		key, err := ssh.ParsePublicKey(k.Blob)
 		if err != nil {
-			continue // a key type that is not supported
+			continue // the key type is not supported
 		}
 
-		// ssh-add -l also prints the fingerprint of the key in a certificate.
+		// For a certificate, ssh-add -l prints the fingerprint of its key, so such an entry
+		// matches, too.
 		if c, ok := key.(*ssh.Certificate); ok {
 			certified = certified || ssh.FingerprintSHA256(c.Key) == fingerprint
 			continue
@@ -104,7 +105,8 @@ func choose(name, fingerprint string, list []*agent.Key) (ssh.PublicKey, error) 
 		"%q is not among the %s of the ssh-agent: %s", name, cli.Plural(len(list), "key", ""), untrusted.Cut(strings.Join(others, ", "), maxNamed))
 }
 
-// maxNamed is the maximum number of bytes of an agent's or plugin's output in a message.
+// maxNamed is the maximum number of bytes that a message quotes from the output of an agent or a
+// plugin.
 const maxNamed = 500
 
 // signs returns key, or an error if keys of its type cannot sign receipts.
@@ -146,7 +148,7 @@ func (k *agentKey) SignMessageContext(ctx context.Context, message []byte, _ cry
 	case sig.Format != k.key.Type():
 		return nil, fmt.Errorf("the ssh-agent returned a signature of type %s, expected %s", untrusted.Quote(sig.Format, 64), k.key.Type())
 	case sig.Format == ssh.KeyAlgoED25519:
-		return sig.Blob, nil // RFC 8709 section 6: the 64 bytes of RFC 8032
+		return sig.Blob, nil // RFC 8709 section 6: the blob is the 64 bytes of RFC 8032
 	}
 
 	// RFC 5656 section 3.1.2: the blob contains r and s, and callers expect DER.
@@ -168,8 +170,9 @@ var (
 	errSilent = errors.New("it took too long")
 )
 
-// ask opens a connection and calls question with a client on it. If the caller's context has ended,
-// ask returns its error. If the agent did not respond in time, ask returns errSilent.
+// ask opens a connection, and calls question with a client for it. If the context of the caller has
+// ended, ask returns the error of the context. If the agent does not respond in time, ask returns
+// errSilent.
 func (s socket) ask(ctx context.Context, question func(agent.ExtendedAgent) error) error {
 	within, cancel := context.WithTimeout(ctx, s.patience)
 	defer cancel()
@@ -207,8 +210,7 @@ func (s socket) failure(name string, err error) error {
 	return cli.Usage("set SSH_AUTH_SOCK to the socket of an ssh-agent", "%q: the program at %q is not an ssh-agent: %w", name, s.path, err)
 }
 
-// refusal describes why an agent did not sign with a key. The agent reports only that it did not
-// sign.
+// refusal describes why an agent did not sign with a key. The agent does not report a reason.
 func (s socket) refusal(err error) error {
 	switch {
 	case errors.Is(err, context.Canceled), errors.Is(err, errAbsent):
@@ -219,5 +221,5 @@ func (s socket) refusal(err error) error {
 	return fmt.Errorf("the ssh-agent did not sign (%w): the key was removed, the agent was locked, or the request was declined", err)
 }
 
-// moreTime is the hint for a service that took too long.
+// moreTime is the hint for a service that takes too long.
 const moreTime = "wait longer with --key-timeout"

@@ -1,5 +1,5 @@
 // Package custody finds private keys and signs with them. A key is in a file, in an ssh-agent, or
-// in a service that a plugin reaches.
+// in a service that is reached through a plugin.
 //
 // The name of a key is a file path or one of these forms:
 //
@@ -8,5 +8,5 @@
 //	NAME://KEY       the key KEY of the plugin sigstore-kms-NAME on PATH
 //
 // Signatures from an agent or a plugin are verified with the public key before they are returned.
-// Each signature takes one request, which waits at most as long as the caller specifies.
+// Each signature requires one request, and the caller specifies the maximum wait.
 package custody

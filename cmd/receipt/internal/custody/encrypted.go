@@ -35,7 +35,7 @@ func decryptAge(ctx context.Context, e *cli.Env, path string, data []byte) ([]by
 
 	out, err := age.Decrypt(in, &typist{ctx: ctx, e: e, path: path})
 	switch {
-	case errors.As(err, new(*cli.Failure)): // the typist's error, which already explains the failure
+	case errors.As(err, new(*cli.Failure)): // the prompt failed, and its error already explains the failure
 		return nil, err
 	case errors.As(err, new(*age.NoIdentityMatchError)):
 		return nil, wrongPassphrase(path)
@@ -43,7 +43,7 @@ func decryptAge(ctx context.Context, e *cli.Env, path string, data []byte) ([]by
 		return nil, cli.Usage("", "%q is not a readable age file: %w", path, err)
 	}
 
-	// Read one byte more than the limit, so that a longer file is rejected and not truncated.
+	// One more byte than the limit is read, so that a longer file is rejected and not truncated.
 	text, err := io.ReadAll(io.LimitReader(out, maxFile+1))
 	if err != nil {
 		return nil, cli.Usage("", "%q is damaged: %w", path, err)
@@ -54,7 +54,8 @@ func decryptAge(ctx context.Context, e *cli.Env, path string, data []byte) ([]by
 	return text, nil
 }
 
-// A typist prompts for a passphrase on the terminal if the file is encrypted with one.
+// A typist is an age identity that prompts for a passphrase on the terminal if the file is
+// encrypted with one.
 type typist struct {
 	ctx  context.Context
 	e    *cli.Env
@@ -81,13 +82,13 @@ func (t *typist) Unwrap(stanzas []*age.Stanza) ([]byte, error) {
 	return identity.Unwrap(stanzas)
 }
 
-// maxWorkFactor limits the work that a file can require: 2^20 rounds use 1 GiB of memory and take
-// some seconds, the same limit as for PKCS #8. Files that age writes need a quarter of it.
+// maxWorkFactor limits the work that a file can require. 2^20 rounds use 1 GiB of memory and take
+// some seconds, as for PKCS #8. Files that the age program writes require a quarter of this.
 const maxWorkFactor = 20
 
 // workFactor returns the largest scrypt work factor in a file (C2SP age, "The scrypt recipient
-// type"), so that a file over the limit is rejected before the prompt. Malformed stanzas are
-// skipped here, and age rejects them.
+// type"), so that a file that exceeds the limit is rejected before the prompt. Malformed stanzas
+// are skipped here, because age itself rejects them.
 func workFactor(stanzas []*age.Stanza) (most int) {
 	for _, s := range stanzas {
 		if s.Type != "scrypt" || len(s.Args) != 2 {

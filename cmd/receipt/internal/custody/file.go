@@ -23,7 +23,7 @@ import (
 const maxFile = 64 << 10
 
 func openFile(ctx context.Context, e *cli.Env, path string, o Options) (*keys.Signer, error) {
-	if path == cli.StdinName { // stdin is often the receipt
+	if path == cli.StdinName { // stdin usually contains the receipt
 		return nil, cli.Usage("", "--key must be a file, not stdin")
 	}
 	data, err := input.ReadBounded(e, path, maxFile+1)
@@ -34,7 +34,8 @@ func openFile(ctx context.Context, e *cli.Env, path string, o Options) (*keys.Si
 		return nil, cli.Usage("", "%q is larger than the limit for a key file, %d bytes", path, maxFile)
 	}
 
-	// Other users who can read an encrypted file do not have its key, so its mode is not checked.
+	// Other users who can read an encrypted file cannot use its key, so the mode of the file is not
+	// checked.
 	if isAge(data) {
 		if data, err = decryptAge(ctx, e, path, data); err != nil {
 			return nil, err
@@ -59,7 +60,7 @@ func parse(ctx context.Context, e *cli.Env, path string, data []byte, id string)
 		return parseOpenSSH(ctx, e, path, data, id)
 	}
 
-	// PEM has no field for the ID, so --key-id supplies it.
+	// PEM has no field for the key ID, so --key-id supplies it.
 	if bytes.HasPrefix(bytes.TrimSpace(data), []byte("-----BEGIN")) {
 		return parsePEM(ctx, e, path, data, id)
 	}
@@ -135,8 +136,8 @@ func isOpenSSH(data []byte) bool {
 	return bytes.HasPrefix(bytes.TrimSpace(data), []byte("-----BEGIN OPENSSH PRIVATE KEY-----"))
 }
 
-// parseOpenSSH parses an OpenSSH private key (its PROTOCOL.key), encrypted or not. Without
-// --key-id, its ID is the same as that of the same key in an agent.
+// parseOpenSSH parses an OpenSSH private key (its PROTOCOL.key), encrypted or not. If --key-id is
+// not set, the key has the same ID as in an agent.
 func parseOpenSSH(ctx context.Context, e *cli.Env, path string, data []byte, id string) (*keys.PrivateKey, error) {
 	key, err := ssh.ParseRawPrivateKey(data)
 	if errors.As(err, new(*ssh.PassphraseMissingError)) {
@@ -153,7 +154,7 @@ func parseOpenSSH(ctx context.Context, e *cli.Env, path string, data []byte, id 
 		return nil, cli.Usage("", "%q does not contain a readable OpenSSH private key", path)
 	}
 
-	// Convert the key to PKCS #8, the form in which package keys checks private keys.
+	// The key is converted to PKCS #8, which is the form in which package keys checks private keys.
 	if k, ok := key.(*ed25519.PrivateKey); ok {
 		key = *k
 	}

@@ -16,12 +16,12 @@ import (
 
 // Options specify how a key is opened.
 type Options struct {
-	ID       string        // key ID; if empty, the ID in the file, or one derived from the key
-	Patience time.Duration // maximum wait for each response of an agent or plugin
+	ID       string        // key ID; if empty, the ID in the file, or an ID derived from the key
+	Patience time.Duration // maximum wait for each response from an agent or a plugin
 }
 
-// Open returns a signer with the key of a name. The roles of a key that is not in a file are unknown,
-// and therefore empty.
+// Open returns a signer for the key with the given name. If the key is not in a file, its roles are
+// unknown, and therefore empty.
 func Open(ctx context.Context, e *cli.Env, name string, o Options) (*keys.Signer, error) {
 	if o.Patience <= 0 {
 		return nil, cli.Usage("omit the flag for "+Patience.String(), "--key-timeout is longer than nothing, found %s", o.Patience)
@@ -36,8 +36,8 @@ func Open(ctx context.Context, e *cli.Env, name string, o Options) (*keys.Signer
 	return openFile(ctx, e, name, o)
 }
 
-// Elsewhere reports whether name refers to a key that is not in a file. A web address is not the
-// name of a plugin.
+// Elsewhere reports whether name refers to a key that is not in a file. A URL is not the name of a
+// plugin.
 func Elsewhere(name string) bool {
 	scheme, _, found := strings.Cut(name, pluginMark)
 	switch strings.ToLower(scheme) {
@@ -52,18 +52,18 @@ func AddPatience(cmd *cobra.Command, patience *time.Duration) {
 	cmd.Flags().DurationVar(patience, "key-timeout", Patience, "maximum wait for an agent or plugin (`DURATION`)")
 }
 
-// Patience is the default maximum wait for an agent or a plugin. A user may have to find a security
-// token and touch it.
+// Patience is the default maximum wait for an agent or a plugin. It leaves time for a user to find
+// a security token and touch it.
 const Patience = time.Minute
 
-// A service has a private key and hashes the messages that it signs.
+// A service holds a private key, and hashes the messages that it signs.
 type service interface {
 	keys.ContextSigner
 	SignMessageContext(ctx context.Context, message []byte, opts crypto.SignerOpts) ([]byte, error)
 }
 
-// newRemote returns a signer for a service that signs with the one algorithm of its key type. Each
-// signature takes one request.
+// newRemote returns a signer for a service. The type of its key must have only one signature
+// algorithm. Each signature requires one request.
 func newRemote(e *cli.Env, name, id string, s service) (*keys.Signer, error) {
 	if _, ok := s.Public().(*rsa.PublicKey); ok {
 		return nil, cli.Usage("keys of the types Ed25519 and ECDSA have one algorithm",

@@ -38,8 +38,8 @@ func ask(ctx context.Context, e *cli.Env, question string) (string, error) {
 		typed <- answer{text, err}
 	}()
 
-	// On interruption, the reading goroutine is abandoned, because nothing can unblock it. The
-	// terminal state that it would restore has been restored here.
+	// If the prompt is interrupted, the goroutine that reads is abandoned, because nothing can
+	// unblock it. The state of the terminal, which that goroutine would restore, is restored here.
 	select {
 	case a := <-typed:
 		in.Close()
@@ -68,7 +68,7 @@ func (a answer) passphrase() (string, error) {
 	return "", cli.Usage("", "the terminal cannot be read: %w", cli.Reason(a.err))
 }
 
-// askFor prompts for the passphrase of a file.
+// askFor prompts for the passphrase of an existing file.
 func askFor(ctx context.Context, e *cli.Env, path string) (string, error) {
 	passphrase, err := ask(ctx, e, fmt.Sprintf("passphrase of %q:", path))
 	if errors.Is(err, errNoTerminal) {

@@ -20,7 +20,7 @@ import (
 // pkcs8Type is the PEM type of an encrypted private key (RFC 7468 section 11).
 const pkcs8Type = "ENCRYPTED PRIVATE KEY"
 
-// Limits on the work that a file can require: some seconds and 1 GiB of memory.
+// Limits on the work that a file can require, which is some seconds and 1 GiB of memory.
 const (
 	maxIterations = 10_000_000
 	maxScryptN    = 1 << 20
@@ -28,8 +28,8 @@ const (
 	maxScryptP    = 16
 )
 
-// errPassphrase indicates a wrong passphrase or a damaged file. PKCS #8 has no way to distinguish
-// them.
+// errPassphrase indicates a wrong passphrase or a damaged file. PKCS #8 does not allow
+// distinguishing the two.
 var errPassphrase = errors.New("the passphrase is incorrect, or the file is damaged")
 
 // An encryptedKey is an EncryptedPrivateKeyInfo (RFC 5958 section 3).
@@ -98,7 +98,8 @@ func (k *encryptedKey) open(p *pbes2, passphrase string) ([]byte, error) {
 		return nil, errPassphrase
 	}
 
-	// Check only that the result is a private key. Package keys checks its content.
+	// Only the type of the result is checked here. Package keys checks the content of the private
+	// key.
 	var plain struct { // RFC 5208 section 5
 		Version   int
 		Algorithm pkix.AlgorithmIdentifier

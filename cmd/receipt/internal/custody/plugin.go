@@ -24,15 +24,15 @@ const (
 	pluginProtocol = "v1"
 )
 
-// A pluginKey is a key that a sigstore plugin reaches with protocol v1 of the package
-// pkg/signature/kms/cliplugin. The program runs once per request with two arguments, v1 and a JSON
-// request. The message is its stdin, and its stdout is a JSON response. Its exit status has no
-// meaning.
+// A pluginKey is a key that is reached through a sigstore plugin, with protocol v1 of the package
+// pkg/signature/kms/cliplugin. The plugin is run once per request with two arguments, v1 and a JSON
+// request. It reads the message from stdin, and writes a JSON response to stdout. Its exit status
+// has no meaning.
 type pluginKey struct {
 	program
-	resource string // ID of the key, as the plugin names it
+	resource string // ID of the key in the form that the plugin uses
 	public   crypto.PublicKey
-	hash     crypto.Hash // the hash of the key's algorithm
+	hash     crypto.Hash // hash of the algorithm of the key
 }
 
 func openPlugin(ctx context.Context, e *cli.Env, name string, o Options) (*keys.Signer, error) {
@@ -51,8 +51,8 @@ func openPlugin(ctx context.Context, e *cli.Env, name string, o Options) (*keys.
 	}
 	e.Finally(p.rest)
 
-	// Nothing is known about the key before it is fetched. SHA-256 is the default of plugin
-	// callers.
+	// The type of the key is unknown before it is fetched. Programs that call plugins use SHA-256
+	// by default.
 	k := &pluginKey{program: p, resource: resource, hash: crypto.SHA256}
 	public, err := k.fetch(ctx)
 	if ctx.Err() != nil {
@@ -62,7 +62,7 @@ func openPlugin(ctx context.Context, e *cli.Env, name string, o Options) (*keys.
 		return nil, cli.Usage("", "%q: %w", name, err)
 	}
 
-	// From here on, requests state the hash that belongs to the fetched key.
+	// Later requests state the hash for the type of the fetched key.
 	k.public = public
 	if ec, ok := public.(*ecdsa.PublicKey); ok {
 		k.hash = hashOf(ec)
@@ -95,7 +95,7 @@ func (k *pluginKey) fetch(ctx context.Context) (crypto.PublicKey, error) {
 		return nil, err
 	}
 
-	// Accept an RSA key here, so that newRemote can report why it cannot be used.
+	// An RSA key is accepted here, so that newRemote can report why it cannot be used.
 	public, err := keys.ParsePublicPEM(text, "", "")
 	if err != nil {
 		if public, rsa := keys.ParsePublicPEM(text, "", "PS256"); rsa == nil {
@@ -118,8 +118,8 @@ func (k *pluginKey) SignMessageContext(ctx context.Context, message []byte, _ cr
 	return k.ask(ctx, message, "signMessage", "signature")
 }
 
-// ask runs the plugin and returns a base64 member of its response, decoded. The response contains
-// an object named after the method, which has the member.
+// ask runs the plugin, and returns a member of its response, decoded from base64. The response
+// contains an object that has the name of the method and contains this member.
 func (k *pluginKey) ask(ctx context.Context, message []byte, method, member string) ([]byte, error) {
 	text, err := k.question(method, time.Now().Add(k.patience).UTC())
 	if err != nil {
@@ -151,8 +151,8 @@ func (k *pluginKey) ask(ctx context.Context, message []byte, method, member stri
 	return data, nil
 }
 
-// findProgram looks for a plugin in the absolute directories of PATH. The content of a relative
-// directory depends on the working directory.
+// findProgram searches the absolute directories in PATH for a plugin. Relative directories are
+// skipped, because they depend on the working directory.
 func findProgram(name string, patience time.Duration) (program, error) {
 	path, err := exec.LookPath(name)
 	switch {
@@ -165,13 +165,13 @@ func findProgram(name string, patience time.Duration) (program, error) {
 }
 
 // question returns the JSON of a request, as defined by sigstore's package cliplugin in
-// common/interface.go and common/options.go. It includes every member that sigstore always sends,
+// common/interface.go and common/options.go. It includes all members that sigstore always sends,
 // because plugins may rely on them.
 func (k *pluginKey) question(method string, deadline time.Time) ([]byte, error) {
 	type object = map[string]any
-	rpc := object{"ctxDeadline": deadline, "keyVersion": "", "remoteVerification": false} // "": the plugin's version
+	rpc := object{"ctxDeadline": deadline, "keyVersion": "", "remoteVerification": false} // "" selects the version that the plugin chooses
 	arguments := object{"publicKeyOptions": object{"rpcOptions": rpc}}
-	if method == "signMessage" { // the message is on stdin, so no digest is passed
+	if method == "signMessage" { // the message is passed on stdin, so no digest is needed
 		arguments = object{"signOptions": object{"rpcOptions": rpc, "messageOptions": object{}}}
 	}
 	return json.Marshal(object{

@@ -25,15 +25,15 @@ type program struct {
 	running    *runs
 }
 
-// runs tracks the current runs of a program. Each run holds a read lock. The write lock waits for
-// all runs to end and blocks new runs.
+// A runs tracks the current runs of a program. Each run holds a read lock. The write lock waits for
+// all runs to end, and blocks new runs.
 type runs struct{ sync.RWMutex }
 
-// rest waits for current runs to end. A run whose context has ended is already being killed.
+// rest waits for current runs to end. Runs whose context has ended are already being killed.
 func (p program) rest() { p.running.Lock() }
 
-// run runs the program once. It returns the content of stdout, and a phrase that quotes stderr for
-// the end of an error message, or an empty string.
+// run runs the program once. It returns the content of stdout, and a phrase that quotes stderr at
+// the end of an error message, which is empty if there was no output.
 func (p program) run(ctx context.Context, stdin []byte, args ...string) (out []byte, said string, err error) {
 	p.running.RLock()
 	defer p.running.RUnlock()

@@ -18,7 +18,7 @@ type Folder struct {
 
 	label string // short name of the agent
 
-	// The variable names the directory that replaces the first element of the path.
+	// The environment variable names a directory that replaces the first element of the path.
 	variable string
 }
 
@@ -36,18 +36,18 @@ func kept() []Folder {
 	}
 }
 
-// Folders returns the folders of agents that are below a home directory. In any other directory,
-// there are none.
+// Folders returns the existing agent directories below a home directory. For any other directory,
+// it returns none.
 func Folders(home string) []Folder {
 	return folders(home, func(string) string { return "" })
 }
 
-// OwnFolders returns the folders of the agents of the user, whose variables may name other places
-// than the home directory.
+// OwnFolders returns the agent directories of the user, which may be outside the home directory if
+// environment variables are set.
 func OwnFolders(e *cli.Env) []Folder {
 	home := cli.Home(e)
 	if home == "" {
-		home = string(filepath.Separator) // not the current directory
+		home = string(filepath.Separator) // must not be the current directory
 	}
 	return folders(home, e.Getenv)
 }
@@ -67,8 +67,8 @@ func folders(home string, getenv func(string) string) (found []Folder) {
 	return found
 }
 
-// TellFolders reports the directories of agents below home directories, and the number of files
-// with the name of a log in each. It reads none of them.
+// TellFolders reports the agent directories below home directories, and the number of files in each
+// that have the name of a log. It does not read these files.
 func TellFolders(e *cli.Env, homes []string, asJSON bool) error {
 	found := []Folder{}
 	for _, home := range homes {

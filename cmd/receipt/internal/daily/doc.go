@@ -1,3 +1,3 @@
-// Package daily records directories of logs. Every task in them is recorded once, regardless of how
-// often it runs.
+// Package daily records directories of logs. Each task in them is recorded once, even if the
+// command is run repeatedly.
 package daily

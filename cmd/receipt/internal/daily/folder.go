@@ -18,13 +18,13 @@ import (
 // A place is a file that may be a log.
 type place struct {
 	path   string
-	named  bool     // named by the caller, not found in a directory
+	named  bool     // named by the caller and not found in a directory
 	within *os.Root // the directory in which it was found; nil if the caller named it
 	name   string   // relative to that directory
 }
 
-// open opens the file. In a directory, a link that leads out of it cannot be opened, and opening
-// a pipe that replaced the file does not block.
+// open opens the file. For a file in a directory, it cannot follow a link that leads out of the
+// directory, and does not block if a pipe has replaced the file.
 func (p *place) open() (f *os.File, err error) {
 	if p.within != nil {
 		f, err = p.within.OpenFile(p.name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
@@ -56,7 +56,7 @@ func (p *place) base() string {
 	return strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".zst")
 }
 
-// A finder finds files that may be logs, and reports the kinds of the other files.
+// A finder finds files that may be logs, and reports the kinds of all other files.
 type finder struct {
 	ctx    context.Context
 	result *result
@@ -64,7 +64,7 @@ type finder struct {
 	places []*place
 }
 
-// find examines paths, and directories in the order of the names in them.
+// find searches paths, and the directories among them in name order.
 func (f *finder) find(paths []string) {
 	seen := map[string]bool{}
 	for _, path := range paths {
@@ -80,7 +80,7 @@ func (f *finder) find(paths []string) {
 			f.places = append(f.places, &place{path: path, named: true})
 		}
 	}
-	f.places = slices.DeleteFunc(f.places, func(p *place) bool { // named twice, or in a directory that was named
+	f.places = slices.DeleteFunc(f.places, func(p *place) bool { // the file was named twice, or is in a directory that was named
 		have := seen[filepath.Clean(p.path)]
 		seen[filepath.Clean(p.path)] = true
 		return have
@@ -95,7 +95,7 @@ func (f *finder) walk(folder string) {
 		return
 	}
 
-	// The root stays open, because files are opened relative to it later.
+	// The root stays open, because files are later opened relative to it.
 	f.roots = append(f.roots, root)
 
 	_ = filepath.WalkDir(input.WithSlash(folder), func(path string, d fs.DirEntry, err error) error {
@@ -125,14 +125,14 @@ func (f *finder) walk(folder string) {
 	slices.SortStableFunc(f.places, func(a, b *place) int { return cmp.Compare(a.path, b.path) })
 }
 
-// keepsOff rejects an output that would replace a log.
+// keepsOff returns an error if the output would replace a log.
 func (f *finder) keepsOff(output string) error {
 	info, err := os.Stat(output)
 	if err != nil || output == cli.StdinName {
 		return nil
 	}
 
-	// A path may name the same file in several ways.
+	// Several paths may refer to the same file.
 	for _, p := range f.places {
 		if other, err := os.Stat(p.path); err == nil && os.SameFile(info, other) {
 			return cli.Usage("choose another file; receipts are created from this log", "--output names the input, %q", p.path)

@@ -17,24 +17,24 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source"
 )
 
-// A logFile is a log that was surveyed.
+// A logFile is a log that has been surveyed.
 type logFile struct {
 	*place
-	info    fs.FileInfo // identity of the file when its bytes were surveyed
+	info    fs.FileInfo // file information from the time of the survey
 	outline *source.Outline
-	memory  *remembered // nil if nothing is remembered
+	memory  *remembered // nil if no earlier result is stored
 }
 
-// A plain is a log that is open and decompressed.
+// A plain is a log that has been opened and decompressed.
 type plain struct {
 	io.Reader
-	info   fs.FileInfo // when it was opened
+	info   fs.FileInfo // file information from the time at which it was opened
 	opened *os.File
-	packed bool // can only be read in order
+	packed bool // the file is compressed, so it can be read only in order
 	done   func()
 }
 
-// An opener opens logs until the run ends.
+// An opener opens logs, and closes them when the run ends.
 type opener struct {
 	ctx      context.Context
 	progress *cli.Progress
@@ -64,7 +64,7 @@ func (o *opener) read(p *place) (*plain, error) {
 	return &plain{Reader: text, info: info, opened: f, packed: packed, done: func() { done(); f.Close() }}, nil
 }
 
-// An untilDone is a Reader that fails when the run ends.
+// An untilDone is a reader that fails when the run ends.
 type untilDone struct {
 	ctx context.Context
 	io.Reader
@@ -86,14 +86,14 @@ var (
 	errChanged     = errors.New("it changed while it was read")
 )
 
-// lines opens the lines of a task in one log. They are preceded by lines of the session.
+// lines opens the lines of a task in one log. Lines of the session that the task needs come first.
 func (o *opener) lines(l *logFile, part *source.Part) (*plain, error) {
 	in, err := o.read(l.place)
 	if err != nil {
 		return nil, err
 	}
 
-	// A log that changed is read only if it still begins with the surveyed bytes.
+	// If a log has changed, it is read only if it still begins with the surveyed bytes.
 	if !os.SameFile(in.info, l.info) || in.info.Size() != l.info.Size() || !in.info.ModTime().Equal(l.info.ModTime()) {
 		if err := o.same(l); err != nil {
 			in.done()
@@ -125,7 +125,7 @@ func (o *opener) lines(l *logFile, part *source.Part) (*plain, error) {
 	return in, nil
 }
 
-// spans is a Reader of parts of a text, in their order.
+// A spans is a reader of parts of a text, in the order of the parts.
 type spans struct {
 	in   io.Reader
 	at   int64
@@ -170,7 +170,7 @@ func shorter(err error) error {
 	return err
 }
 
-// still checks that a log did not change while it was read, except by growing.
+// still checks that a log did not change while it was read, unless it only grew.
 func (o *opener) still(l *logFile, in *plain) error {
 	info, err := in.opened.Stat()
 	if err != nil {
@@ -182,7 +182,7 @@ func (o *opener) still(l *logFile, in *plain) error {
 	return o.same(l)
 }
 
-// same checks that a log still begins with the surveyed bytes, as it does if it only grew.
+// same checks that a log still begins with the surveyed bytes.
 func (o *opener) same(l *logFile) error {
 	in, err := o.read(l.place)
 	if err != nil {
@@ -197,7 +197,7 @@ func (o *opener) same(l *logFile) error {
 		return errChanged
 	}
 
-	// The log may have grown, so that its new state has the same beginning.
+	// The log may have grown, so its new state is stored if it has the same beginning.
 	l.info = in.info
 	return nil
 }

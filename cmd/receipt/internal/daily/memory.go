@@ -14,35 +14,37 @@ import (
 )
 
 // A memory stores the results of surveys next to the ledger, so that the next run can skip logs
-// that did not change. It may be deleted at any time.
+// that have not changed. It may be deleted at any time.
 //
-// An index contains everything that a run without new lines needs, because reading many small files
-// takes longer than reading one. Outlines are larger, so each has its own file.
+// An index contains everything that is needed by a run without new lines, because reading many
+// small files takes longer than reading one file. Outlines are larger, so each outline has its own
+// file.
 type memory struct {
 	dir  string // "" keeps nothing
 	only bool   // nothing is written
 	was  *index // of earlier runs
-	now  *index // new results of this run
+	now  *index // new results of the current run
 }
 
-// An index lists logs by their absolute paths, groups of related logs by their first path, and
-// receipts by the IDs of their tasks' first receipts.
+// An index contains logs by absolute path, groups of related logs by the path of their first log,
+// and receipts by the ID of the first receipt of the task.
 type index struct {
-	Tool     string // version of the program that wrote it; another version may read logs differently
+	Tool     string // version of the program that wrote the index, because other versions may read logs differently
 	Logs     map[string]*keptLog
 	Groups   map[string]*keptGroup
-	State    string // heads of the ledger when it contained the receipts
+	State    string // heads of the ledger when it contained these receipts
 	Receipts map[string]*keptReceipt
 }
 
 // A keptReceipt is the latest receipt of a task.
 type keptReceipt struct {
-	Of       string // the digests of the logs, as logsOf returns them
+	Of       string // digests of the logs, as returned by logsOf
 	ID, Hash string
 	Signed   bool
 }
 
-// memoryOf returns the memory of a ledger, which is next to its file. Other ledgers have no memory.
+// memoryOf returns the memory of a ledger, which is next to the file of the ledger. A ledger that
+// is not a file has no memory.
 func memoryOf(o *Options) memory {
 	path, file := input.LedgerFile(o.Ledger)
 	if path == "" || !file {
@@ -57,7 +59,8 @@ func newIndex() *index {
 	return &index{Tool: "4 " + cli.ToolVersion(), Logs: map[string]*keptLog{}, Groups: map[string]*keptGroup{}, Receipts: map[string]*keptReceipt{}}
 }
 
-// index reads the index. It is empty if its file is missing, damaged, or from another version.
+// index reads the index. If the file is missing, damaged, or from another version, the index is
+// empty.
 func (m *memory) index() *index {
 	i := newIndex()
 	var kept index
@@ -70,8 +73,8 @@ func (m *memory) index() *index {
 	return i
 }
 
-// receipts returns the receipts that the ledger has in a state. Heads of streams determine all
-// their receipts, so a ledger with the same heads has the same receipts.
+// receipts returns the receipts that the ledger contains in the given state. The heads of streams
+// determine all receipts in them, so a ledger with the same heads contains the same receipts.
 func (m *memory) receipts(state string) map[string]*keptReceipt {
 	if m.dir == "" || state == "" || m.was.State != state {
 		return map[string]*keptReceipt{}
@@ -93,7 +96,7 @@ func (m *memory) keep(logs []*logFile, state string, receipts map[string]*keptRe
 		return
 	}
 
-	// Another run may have added to the index.
+	// Another run may have changed the index in the meantime.
 	all := m.index()
 	maps.Copy(all.Logs, m.now.Logs)
 	maps.Copy(all.Groups, m.now.Groups)
@@ -101,7 +104,7 @@ func (m *memory) keep(logs []*logFile, state string, receipts map[string]*keptRe
 	m.save("index", "", all)
 }
 
-// file returns the path of a file that stores something about a log.
+// file returns the path of a file that stores data about a log.
 func (m *memory) file(path, suffix string) string {
 	sum := sha256.Sum256([]byte(path))
 	return filepath.Join(m.dir, hex.EncodeToString(sum[:16])+suffix)

@@ -13,22 +13,23 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source"
 )
 
-// A keptLog is the result of the survey of a log.
+// A keptLog is the result of surveying a log.
 type keptLog struct {
 	Of       identity
 	Sighting source.Sighting
 	Outline  *source.Outline   // without its lines
-	Sums     map[string]string // SHA-256 of the lines of tasks, by the positions of the lines
+	Sums     map[string]string // SHA-256 of the lines of each task, keyed by the positions of the lines
 }
 
-// An identity determines whether a file changed.
+// An identity determines whether a file has changed.
 type identity struct {
 	Size int64
 	Time int64 // time of the last change, in nanoseconds
 	Tail canon.Digest
 }
 
-// A remembered log is unchanged since an earlier run, or will be remembered.
+// A remembered is a log whose results are stored, because it has not changed since an earlier run,
+// or will be stored.
 type remembered struct {
 	path    string
 	info    fs.FileInfo
@@ -36,7 +37,7 @@ type remembered struct {
 	changed bool
 }
 
-// An outlined log is stored separately.
+// An outlined is an outline with its identity, which is stored in a separate file.
 type outlined struct {
 	Of      identity
 	Outline *source.Outline
@@ -57,7 +58,7 @@ func identify(p *place, f *os.File) (path string, id identity, info fs.FileInfo,
 
 	tail := make([]byte, min(id.Size, tailBytes))
 
-	// A log that is rewritten with the same size and time usually ends differently.
+	// If a log is rewritten with the same size and time, its end usually differs.
 	if _, err = f.ReadAt(tail, id.Size-int64(len(tail))); err != nil && err != io.EOF {
 		return "", id, nil, err
 	}
@@ -65,7 +66,7 @@ func identify(p *place, f *os.File) (path string, id identity, info fs.FileInfo,
 	return path, id, info, nil
 }
 
-// recall returns the memory of a log, or nil if there is none or the file changed.
+// recall returns the stored results for a log, or nil if there are none or the file has changed.
 func recall(m *memory, p *place) *remembered {
 	if m.dir == "" || len(m.was.Logs) == 0 {
 		return nil
@@ -86,7 +87,7 @@ func recall(m *memory, p *place) *remembered {
 	return &remembered{path: path, info: info, kept: l}
 }
 
-// outline returns the outline of a remembered log, or nil if it is missing or damaged.
+// outline returns the stored outline of a log, or nil if it is missing or damaged.
 func (r *remembered) outline(m *memory) *source.Outline {
 	var o outlined
 	if !m.load(r.path, ".outline", &o) || o.Of != r.kept.Of || o.Outline == nil || !o.Outline.Sound() {
@@ -95,8 +96,8 @@ func (r *remembered) outline(m *memory) *source.Outline {
 	return o.Outline
 }
 
-// learn stores the outline of a log that was surveyed. It returns nil if the log changed in the
-// meantime, or if nothing is stored.
+// learn stores the outline of a log that was surveyed. It returns nil if the log has changed in the
+// meantime, or if nothing could be stored.
 func learn(m *memory, s *sighted, in *plain, o *source.Outline) *remembered {
 	if m.dir == "" || m.only {
 		return nil
@@ -113,7 +114,7 @@ func learn(m *memory, s *sighted, in *plain, o *source.Outline) *remembered {
 	return &remembered{path, info, &keptLog{Of: id, Sighting: s.Sighting, Outline: &short}, true}
 }
 
-// sum returns the digest of the lines of a task, if it is remembered.
+// sum returns the digest of the lines of a task, if it is stored.
 func (r *remembered) sum(p *source.Part) (d canon.Digest, known bool) {
 	if r == nil {
 		return d, false
@@ -121,7 +122,7 @@ func (r *remembered) sum(p *source.Part) (d canon.Digest, known bool) {
 	return d, copy(d[:], r.kept.Sums[placesOf(p)]) == len(d)
 }
 
-// note remembers the digest of the lines of a task.
+// note stores the digest of the lines of a task.
 func (r *remembered) note(p *source.Part, d canon.Digest) {
 	if r == nil {
 		return
@@ -134,7 +135,7 @@ func (r *remembered) note(p *source.Part, d canon.Digest) {
 	}
 }
 
-// placesOf identifies the lines of a task in a log.
+// placesOf returns a key that identifies the lines of a task in a log.
 func placesOf(p *source.Part) string {
 	sum := sha256.New()
 	fmt.Fprint(sum, p.Aside, p.Spans)

@@ -15,13 +15,13 @@ type keptGroup struct {
 	Tasks []*keptTask
 }
 
-// A keptTask is a task, whose parts have the numbers of their logs in the group.
+// A keptTask is a task whose parts refer to logs by their numbers in the group.
 type keptTask struct {
 	*source.Task
 	Logs []int
 }
 
-// groupOf identifies related logs, or returns "" if one of them is not remembered.
+// groupOf identifies a group of related logs, or returns "" if nothing is stored about one of them.
 func groupOf(logs []*logFile, apart bool) (first, of string) {
 	sum := sha256.New()
 	fmt.Fprintln(sum, apart)
@@ -35,7 +35,7 @@ func groupOf(logs []*logFile, apart bool) (first, of string) {
 	return first, string(sum.Sum(nil))
 }
 
-// recallTasks returns the tasks of related logs, if they are remembered.
+// recallTasks returns the tasks of related logs, if they are stored.
 func recallTasks(m *memory, logs []*logFile, apart bool) (works []*work, known bool) {
 	first, of := groupOf(logs, apart)
 	if first == "" || m.was.Groups[first] == nil || m.was.Groups[first].Of != of {
@@ -55,7 +55,7 @@ func recallTasks(m *memory, logs []*logFile, apart bool) (works []*work, known b
 	return works, true
 }
 
-// learnTasks remembers the tasks of related logs.
+// learnTasks stores the tasks of related logs.
 func learnTasks(m *memory, logs []*logFile, works []*work, apart bool) {
 	first, of := groupOf(logs, apart)
 	if first == "" || m.only {

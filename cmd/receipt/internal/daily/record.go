@@ -19,18 +19,18 @@ import (
 	"github.com/receiptkit/receiptkit/redact"
 )
 
-// A maker creates receipts of tasks.
+// A maker creates the receipts of tasks.
 type maker struct {
 	*opener
 	options *Options
 	now     time.Time
 	sink    sink
-	seen    map[string]string // digests of the logs of receipts that this run created or found, keyed by the IDs of their tasks
+	seen    map[string]string // by task ID, the digests of the logs for receipts that this run created or found
 	result  *result
-	kept    map[string]*keptReceipt // receipts that the ledger is known to contain
+	kept    map[string]*keptReceipt // receipts that the ledger contains, as far as stored results show
 }
 
-// all records tasks in the order in which they ended, according to the logs.
+// all records tasks in the order in which they ended according to the logs.
 func (m *maker) all(works []*work) error {
 	slices.SortStableFunc(works, func(a, b *work) int { return cmp.Or(a.Last.Compare(b.Last), cmp.Compare(a.ID, b.ID)) })
 	m.progress.Pass(2, 0, int64(len(works)))
@@ -50,8 +50,8 @@ func (m *maker) all(works []*work) error {
 	return nil
 }
 
-// record creates the receipt of a task, unless it exists already or the task is not over. An
-// error ends the run. Failures of a single task are recorded.
+// record creates the receipt of a task, unless the receipt already exists or the task is not over.
+// An error ends the run. If only this task failed, the failure is recorded instead.
 func (m *maker) record(w *work) error {
 	e := &entry{Task: w.ID, Session: w.Session}
 	for _, f := range w.files {
@@ -75,9 +75,9 @@ func (m *maker) record(w *work) error {
 // A fatalError ends the run.
 type fatalError struct{ error }
 
-// become returns the status of a task.
+// become creates the receipt of a task if necessary, and returns the status of the task.
 func (m *maker) become(w *work, e *entry) (status, error) {
-	// For most tasks, this is known before their lines are read again.
+	// For most tasks, the status is known without reading their lines again.
 	if !w.events {
 		if s, err := m.early(w, e); s != "" {
 			return s, err
@@ -119,7 +119,7 @@ func (m *maker) become(w *work, e *entry) (status, error) {
 	return s, err
 }
 
-// issue creates a receipt from a draft, unless there is an equivalent receipt.
+// issue creates a receipt from a draft, unless an equivalent receipt exists.
 func (m *maker) issue(e *entry, d *receipt.Draft, doc *canon.Document, entries []redact.Entry) (status, error) {
 	before, s, err := m.sink.before(e)
 	if s != "" || err != nil {
@@ -137,7 +137,7 @@ func (m *maker) issue(e *entry, d *receipt.Draft, doc *canon.Document, entries [
 
 	s, err = m.sink.put(e, doc)
 
-	// Another run was faster.
+	// Another run has issued the receipt in the meantime.
 	if s == known {
 		if before, s, err = m.sink.before(e); before != nil {
 			return m.compare(before.Document(), doc)
@@ -145,7 +145,7 @@ func (m *maker) issue(e *entry, d *receipt.Draft, doc *canon.Document, entries [
 		return s, err
 	}
 
-	// Only new receipts count in the summary of withheld values and unread records.
+	// The summary of withheld values and unread records covers only new receipts.
 	if s == made {
 		m.result.withheld(entries)
 		m.result.notRecorded(receipt.ReadUnreported(doc.Root()))
@@ -155,8 +155,8 @@ func (m *maker) issue(e *entry, d *receipt.Draft, doc *canon.Document, entries [
 	return s, err
 }
 
-// repeated returns the status of a task that another log of this run contains. A copy of a log adds
-// nothing. If two logs differ, it is unknown which is correct.
+// repeated returns the status of a task that another log of this run also contains. A copy of a log
+// adds nothing. If the two logs differ, it is unknown which of them is correct.
 func (m *maker) repeated(id, of string) (status, error) {
 	switch first, have := m.seen[id]; {
 	case !have:
@@ -167,14 +167,14 @@ func (m *maker) repeated(id, of string) (status, error) {
 	return differs, errOther
 }
 
-// redact removes from a draft everything that must not be in a receipt.
+// redact removes everything from a draft that must not be in a receipt.
 func (m *maker) redact(d *receipt.Draft) (*canon.Document, []redact.Entry, error) {
 	doc, err := d.Document()
 	if err != nil {
 		return nil, nil, err
 	}
 
-	// The policy withholds values, and the salts of their commitments are not kept.
+	// The policy withholds values, and the salts of their commitments are discarded.
 	clean, err := m.options.Policy.Redact(doc, rand.Reader)
 	if err != nil {
 		return nil, nil, err
@@ -182,7 +182,7 @@ func (m *maker) redact(d *receipt.Draft) (*canon.Document, []redact.Entry, error
 	return clean.Draft, clean.Entries, nil
 }
 
-// superseding returns the draft of a receipt that supersedes another.
+// superseding returns the draft of a receipt that supersedes another receipt.
 func (m *maker) superseding(e *entry, d *receipt.Draft, before *receipt.Sealed) (*canon.Document, []redact.Entry, error) {
 	e.Receipt, e.Hash, e.last = e.next, "", ""
 	d.ReceiptID = e.next
@@ -194,7 +194,7 @@ func (m *maker) superseding(e *entry, d *receipt.Draft, before *receipt.Sealed) 
 	return doc, entries, err
 }
 
-// early decides based on the outline of a task.
+// early returns the status of a task if its outline is sufficient to determine it.
 func (m *maker) early(w *work, e *entry) (status, error) {
 	e.Receipt = receiptID(w.ID)
 	if m.isOlder(w.Last) {
@@ -211,7 +211,7 @@ func (m *maker) early(w *work, e *entry) (status, error) {
 		return s, err
 	}
 
-	// The digests of the lines are compared. If they are equal, the lines are not read again.
+	// The digests of the lines are compared. If they are equal, the lines need not be read again.
 	of, err := m.sums(w)
 	if err != nil {
 		return left(err), err
@@ -225,7 +225,8 @@ func (m *maker) early(w *work, e *entry) (status, error) {
 	return m.same(root)
 }
 
-// unchanged returns known if the ledger is known to have the receipt of a task, and "" otherwise.
+// unchanged returns known if the ledger is known to contain the receipt of a task, and ""
+// otherwise.
 func (m *maker) unchanged(w *work, e *entry) status {
 	k := m.kept[e.Receipt]
 	if k == nil || m.options.Signer != nil && !k.Signed {
@@ -238,7 +239,7 @@ func (m *maker) unchanged(w *work, e *entry) status {
 	return known
 }
 
-// compare returns the status of a task with a receipt.
+// compare returns the status of a task by comparing it with its receipt.
 func (m *maker) compare(before, now *canon.Document) (status, error) {
 	if logsOf(before.Root(), false) == logsOf(now.Root(), false) && logsOf(before.Root(), true) == logsOf(now.Root(), true) || told(before.Root()) == told(now.Root()) {
 		return m.same(before.Root())
@@ -254,13 +255,13 @@ func (m *maker) same(root canon.Node) (status, error) {
 	return known, nil
 }
 
-// isOlder reports whether a task that ended at a time is omitted. A task without a time is not
-// skipped.
+// isOlder reports whether a task that ended at the given time is skipped. A task without a time is
+// not skipped.
 func (m *maker) isOlder(at time.Time) bool {
 	return !at.IsZero() && at.Before(m.options.Since)
 }
 
-// Reasons why a task is postponed to the next run.
+// Reasons for postponing a task to the next run.
 var (
 	errRuns     = errors.New("it has not ended")
 	errGrows    = errors.New("it still grows")
@@ -271,8 +272,8 @@ var (
 	errUnsigned = errors.New("its receipt is already stored, but not signed: add a signature with receipt ledger sign")
 )
 
-// unsettled returns the reason why a task is not over: it is the last task of its session or has
-// open calls, and its log was written to recently.
+// unsettled returns the reason why a task is not over, or nil. A task is not over if it is the last
+// task of its session or has open calls, and its log was written to recently.
 func (m *maker) unsettled(w *work) error {
 	switch quiet := m.now.Sub(w.Latest); {
 	case m.options.Settled == 0, w.Followed && w.Open == 0, w.Over && w.Latest.IsZero(), slices.Contains(m.options.Ended, w.Session):
@@ -292,7 +293,7 @@ func (m *maker) draft(w *work) (*receipt.Draft, error) {
 	o := m.options.Record
 	o.Withhold = withhold
 
-	// The log has no time, but the issuer knows the current time.
+	// The log contains no time, so the current time of the issuer is used.
 	if o.TaskID = w.ID; !w.events && w.Last.IsZero() {
 		o.IssuedAt = m.now
 	}
@@ -318,7 +319,7 @@ func (m *maker) draft(w *work) (*receipt.Draft, error) {
 		}
 	}()
 
-	// The digest of the lines identifies the receipt in the next run.
+	// The next run identifies the receipt by the digest of the lines.
 	for n, f := range w.files {
 		in, err := m.lines(f, &w.Parts[n])
 		if err != nil {
@@ -344,15 +345,15 @@ func (m *maker) draft(w *work) (*receipt.Draft, error) {
 	return log.Draft, nil
 }
 
-// withhold returns the commitment to a path outside the workspace. Its salt is not stored, like
-// the salts of everything that is withheld here.
+// withhold returns the commitment to a path outside the workspace. Its salt is not stored, and
+// neither are the salts of other values that are withheld here.
 func withhold(field string, value []byte) canon.Digest {
 	var salt [16]byte
 	rand.Read(salt[:])
 	return redact.Disclosure{Field: field, Salt: hex.EncodeToString(salt[:]), Value: value}.Commitment()
 }
 
-// sums returns the result of logsOf for the draft that the lines of a task would produce.
+// sums returns the value that logsOf would return for a draft from the lines of a task.
 func (m *maker) sums(w *work) (string, error) {
 	var list []string
 	for n, f := range w.files {
@@ -365,7 +366,7 @@ func (m *maker) sums(w *work) (string, error) {
 			return "", err
 		}
 
-		// A digest that is not remembered is computed from the log.
+		// If a digest is not stored, it is computed from the log.
 		sum := sha256.New()
 		_, err = io.Copy(sum, in.Reader)
 		in.done()
@@ -379,8 +380,8 @@ func (m *maker) sums(w *work) (string, error) {
 	return joined(list), nil
 }
 
-// logsOf returns the digests of the lines from which a draft or a receipt was created or, if events
-// is set, the digests of the lines of the event log.
+// logsOf returns the digests of the lines from which a draft or a receipt was created. If events is
+// set, it returns the digests of the lines of the event log.
 func logsOf(root canon.Node, events bool) string {
 	prefix := "source_log:"
 	if events {
@@ -396,7 +397,7 @@ func logsOf(root canon.Node, events bool) string {
 	return joined(list)
 }
 
-// told returns the actions in a draft or a receipt, regardless of how its log was stored.
+// told returns the actions in a draft or a receipt, without data about how its log was stored.
 func told(root canon.Node) string {
 	lifecycle, consumed := root.Member("lifecycle"), root.Member("autonomy_budget").Member("consumed")
 	var b []byte

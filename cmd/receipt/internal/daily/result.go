@@ -15,16 +15,16 @@ import (
 type status string
 
 const (
-	made    status = "made"    // a receipt, or a draft
-	known   status = "known"   // its receipt already exists
-	older   status = "older"   // ended before the requested time
-	growing status = "growing" // postponed to the next run
-	differs status = "differs" // its receipt contains different statements
+	made    status = "made"    // a receipt or a draft was created
+	known   status = "known"   // the receipt already exists
+	older   status = "older"   // the task ended before the requested time
+	growing status = "growing" // the task is postponed to the next run
+	differs status = "differs" // the existing receipt contains different statements
 	refused status = "refused" // no receipt can be created
 
 	skipped    status = "skipped"    // not a log
-	copied     status = "copied"     // identical to another log
-	unreadable status = "unreadable" // may be a log
+	copied     status = "copied"     // the file is identical to another log
+	unreadable status = "unreadable" // the file may be a log
 )
 
 // left returns the status of a task whose lines could not be read again.
@@ -45,11 +45,11 @@ type entry struct {
 	Sources []string `json:"sources"`
 	Detail  string   `json:"detail"`
 
-	last, next string // IDs of the task's latest receipt, and of a receipt that would supersede it
+	last, next string // ID of the latest receipt for the task, and ID of a receipt that would supersede it
 	why        error
 }
 
-// A fileEntry is a file that contains no task, with the reason.
+// A fileEntry is a file that contains no task, and the reason.
 type fileEntry struct {
 	Status status `json:"status"`
 	Source string `json:"source"`
@@ -66,9 +66,9 @@ type result struct {
 	sessions map[string]bool
 
 	rules      map[string]int // number of values that each rule withheld
-	redacted   int            // receipts from which something was withheld
+	redacted   int            // number of receipts from which values were withheld
 	unrecorded map[string]int // number of receipts
-	unread     map[string]int // records that were not read, by type
+	unread     map[string]int // number of records that were not read, by type
 }
 
 func newResult() *result {
@@ -86,7 +86,8 @@ func (r *result) add(e *entry) {
 	r.sessions[e.session()] = true
 }
 
-// session returns what distinguishes the session of a task from others: its ID, or else its logs.
+// session returns a key that identifies the session of a task, which is its ID or, if it has none,
+// its logs.
 func (e *entry) session() string {
 	if e.Session != "" {
 		return e.Session
@@ -113,7 +114,7 @@ func (r *result) values() (n int) {
 	return n
 }
 
-// A gap is information that logs often lack.
+// A gap is a value that logs often lack.
 type gap struct{ name, at string }
 
 func gaps() []gap {
@@ -123,7 +124,7 @@ func gaps() []gap {
 	}
 }
 
-// notRecorded counts the gaps in the log of a receipt.
+// notRecorded counts the values that the log of a receipt lacks.
 func (r *result) notRecorded(list receipt.Pointers) {
 	for _, g := range gaps() {
 		if slices.Contains(list, g.at) {
@@ -135,7 +136,7 @@ func (r *result) notRecorded(list receipt.Pointers) {
 // maxUnread is the maximum number of record types that are counted separately.
 const maxUnread = 64
 
-// notRead adds the records of a log that were not read, by type.
+// notRead adds the numbers of records in a log that were not read, by type.
 func (r *result) notRead(of canon.Node) {
 	for name, n := range of.Members() {
 		kind := name.String()
@@ -146,8 +147,8 @@ func (r *result) notRead(of canon.Node) {
 	}
 }
 
-// exit returns the exit code for the most severe of the remaining problems: contradictions, then
-// files that could not be read, then tasks that are not over.
+// exit returns the exit code for the most severe problem. Contradictions are the most severe,
+// followed by unreadable files and by tasks that are not over.
 func (r *result) exit() int {
 	switch {
 	case r.count[differs] > 0:

@@ -12,34 +12,34 @@ import (
 	"github.com/receiptkit/receiptkit/redact"
 )
 
-// Options specify the tasks that are recorded, and where receipts go.
+// Options specifies which tasks are recorded, and where receipts are stored.
 type Options struct {
 	Record    record.Options
 	From      string         // name of a kind or a family of logs; "" means any
-	Apart     bool           // one receipt per task instead of per session
-	Since     time.Time      // tasks that ended earlier are omitted; zero omits none
-	Settled   time.Duration  // the time after the last line at which a task is over; 0 means that every task is over
+	Apart     bool           // one receipt per task instead of one per session
+	Since     time.Time      // tasks that ended earlier are skipped; zero skips none
+	Settled   time.Duration  // time after the last line after which a task is over; 0 means that every task is over
 	Ended     []string       // sessions that are over, regardless of their logs
-	Supersede bool           // a receipt supersedes an earlier receipt if its log has changed
+	Supersede bool           // if a log has changed, a new receipt supersedes the earlier one
 	Policy    *redact.Policy // rules for values that are withheld
-	Ledger    string         // where receipts are issued; "" writes drafts
-	Signer    receipt.Signer // nil issues unsigned receipts
+	Ledger    string         // ledger in which receipts are issued; "" writes drafts
+	Signer    receipt.Signer // nil means that receipts are not signed
 	Look      bool           // nothing is issued or written
-	JSON      bool           // the result is JSON
+	JSON      bool           // the result is printed as JSON
 	Output    string         // for drafts
 	Force     bool
-	Own       []Folder // of the agents of the user, if they are what is recorded
+	Own       []Folder // the agent directories of the user, if they are recorded
 }
 
 // A work is a task that may have to be recorded.
 type work struct {
 	*source.Task
 	files  []*logFile // of the parts
-	events bool       // from a log of the protocol's events
+	events bool       // the task is from a log of the protocol's events
 }
 
-// Run records every task in the logs that paths name, which are files and directories, and
-// reports the status of each.
+// Run records every task in the logs that paths name, which are files and directories, and reports
+// the status of each task.
 func Run(ctx context.Context, e *cli.Env, paths []string, o *Options) error {
 	into, err := newSink(ctx, e, o)
 	if err != nil {
@@ -47,7 +47,7 @@ func Run(ctx context.Context, e *cli.Env, paths []string, o *Options) error {
 	}
 	defer into.discard()
 
-	// The run has three passes: find the logs, survey them, and record their tasks.
+	// The run has three passes, which find the logs, survey them, and record their tasks.
 	result := newResult()
 	progress := e.Progress("looking", "reading", "recording")
 	defer progress.End()

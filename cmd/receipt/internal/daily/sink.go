@@ -18,17 +18,18 @@ import (
 
 // A sink receives redacted drafts.
 type sink interface {
-	// before returns the latest receipt of a task, or nil if there is none, or the status of the
-	// task if no comparison is needed.
+	// before returns the latest receipt of a task, or nil if there is none. If no comparison is
+	// needed, it returns the status of the task instead.
 	before(e *entry) (*receipt.Sealed, status, error)
 
-	// put issues or writes a draft. It returns known if another run issued a receipt in the
+	// put issues or writes a draft. It returns known if another run has issued the receipt in the
 	// meantime.
 	put(e *entry, doc *canon.Document) (status, error)
 
 	heads(ctx context.Context) ([]ledger.StreamHead, error) // heads of the streams that grew
 
-	// state identifies the receipts that before may return, or "" if they are unknown.
+	// state returns a key for the set of receipts that before may return, or "" if they are
+	// unknown.
 	state(ctx context.Context) string
 
 	commit() error
@@ -57,7 +58,7 @@ func newSink(ctx context.Context, e *cli.Env, o *Options) (sink, error) {
 			return nil, err
 		}
 
-		// The file could be created, but is not.
+		// The file could be created, but is not created in this case.
 		if o.Look {
 			file.Discard()
 			return d, nil
@@ -68,7 +69,7 @@ func newSink(ctx context.Context, e *cli.Env, o *Options) (sink, error) {
 	return d, nil
 }
 
-// A ledgerSink issues receipts into a ledger. Without an issuer, it only reads.
+// A ledgerSink issues receipts into a ledger. If it has no issuer, it only reads the ledger.
 type ledgerSink struct {
 	ctx     context.Context
 	store   *noting
@@ -77,11 +78,11 @@ type ledgerSink struct {
 	grown   map[chain.Stream]bool
 }
 
-// A noting store notes the receipts that it stored, so that each of two concurrent runs reports
-// only its own receipts.
+// A noting is a store that records which receipts it stored, so that each of two concurrent runs
+// reports only its own receipts.
 type noting struct {
 	ledger.Database
-	stored string // the receipt_id of the latest receipt
+	stored string // receipt_id of the receipt that was stored last
 }
 
 // Turn implements ledger.TurnStore.
@@ -108,8 +109,9 @@ var (
 )
 
 func (s *ledgerSink) before(e *entry) (*receipt.Sealed, status, error) {
-	// A receipt that supersedes another has a number after the ID, and the hash of the earlier
-	// receipt. The hash is compared because IDs of other tasks may also end in numbers.
+	// If a receipt supersedes another, a number is appended to its ID, and it contains the hash of
+	// the earlier receipt. The hash is compared because the ID of another task may also end in a
+	// number.
 	var latest *stored
 	var hashes []string
 	next := e.Receipt
@@ -129,7 +131,7 @@ func (s *ledgerSink) before(e *entry) (*receipt.Sealed, status, error) {
 		next = fmt.Sprint(e.Receipt, "_", n)
 	}
 
-	// Two tenants may share a ledger, but not a receipt.
+	// Two tenants may share a ledger, but they cannot share a receipt.
 	o := s.options.Record
 	switch {
 	case latest == nil:
@@ -152,15 +154,15 @@ type stored struct {
 	id     string
 	stream chain.Stream
 	hash   string
-	sealed *receipt.Sealed // nil if it was pruned
+	sealed *receipt.Sealed // nil if the receipt was pruned
 }
 
-// find returns nil if the ledger has no receipt with an ID.
+// find returns the receipt with the given ID in the ledger, or nil if there is none.
 func (s *ledgerSink) find(id string) (*stored, error) {
 	sealed, err := ledger.Get(s.ctx, s.store, id)
 	var pruned *ledger.PrunedError
 
-	// The ledger keeps the hash of a receipt that was pruned.
+	// The ledger still contains the hash of a pruned receipt.
 	switch {
 	case errors.Is(err, ledger.ErrNotFound):
 		return nil, nil
@@ -173,8 +175,8 @@ func (s *ledgerSink) find(id string) (*stored, error) {
 	return &stored{id, sealed.Stream(), sealed.Hash().String(), sealed}, nil
 }
 
-// former returns the hash of the receipt that this receipt supersedes, or "" if there is none or it
-// is unknown.
+// former returns the hash of the receipt that this receipt supersedes, or "" if there is none or
+// the hash is unknown.
 func (r *stored) former() string {
 	if r.sealed == nil {
 		return ""
@@ -193,7 +195,7 @@ func (s *ledgerSink) put(e *entry, doc *canon.Document) (status, error) {
 
 	switch {
 	case errors.Is(err, ledger.ErrDuplicateID), errors.Is(err, ledger.ErrUnsigned), errors.As(err, new(*ledger.PrunedError)):
-		return known, nil // the caller compares it
+		return known, nil // the caller compares the receipt
 	case errors.As(err, &secrets):
 		return refused, fmt.Errorf("it still contains a possible secret, %s", secrets.Findings[0].Rule)
 	case errors.As(err, &invalid):
@@ -202,7 +204,7 @@ func (s *ledgerSink) put(e *entry, doc *canon.Document) (status, error) {
 		return "", &fatalError{s.failure(err)}
 	}
 
-	// The issuer returns a stored receipt if another run issued an equal one.
+	// If another run has issued an equal receipt, the issuer returns that receipt.
 	e.Hash = sealed.Hash().String()
 	if s.store.stored != e.Receipt {
 		return known, nil

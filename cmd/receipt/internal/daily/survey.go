@@ -14,16 +14,16 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source"
 )
 
-// A sighted file is a log, as far as its first bytes show.
+// A sighted is a file that its first bytes identify as a log.
 type sighted struct {
 	*place
 	source.Sighting
-	events bool // of the protocol, not of an agent
+	events bool // a log of the protocol's events, not of an agent
 	size   int64
-	memory *remembered // from an earlier run
+	memory *remembered // results of an earlier run
 }
 
-// Bytes of a file that are examined. Most logs are recognized by their first lines.
+// Numbers of bytes of a file that are examined. Most logs are recognized by their first lines.
 const (
 	firstLook  = 64 << 10
 	secondLook = 4 << 20
@@ -52,7 +52,7 @@ func (v *surveyor) survey(places []*place) {
 	}
 }
 
-// sight recognizes files, and reports those that are not logs.
+// sight recognizes logs, and reports files that are not logs.
 func (v *surveyor) sight(places []*place) (list []*sighted) {
 	for _, p := range places {
 		if v.ctx.Err() != nil {
@@ -60,7 +60,8 @@ func (v *surveyor) sight(places []*place) (list []*sighted) {
 		}
 		s, what, err := v.look(p)
 
-		// A file that the user named should be a log. Other files in a directory are skipped.
+		// A file that the user named is expected to be a log. Other files in a directory are
+		// skipped.
 		switch {
 		case err != nil:
 			v.unreadable(p, err)
@@ -83,13 +84,13 @@ func (v *surveyor) unreadable(p *place, err error) {
 	}
 }
 
-// look recognizes one file. If it is not a log, what describes the file.
+// look examines one file. If the file is not a log, the result what describes it.
 func (v *surveyor) look(p *place) (s *sighted, what, err error) {
 	if r := recall(&v.memory, p); r != nil && (v.options.From == "" || source.IsOf(r.kept.Sighting.Kind, v.options.From)) {
 		return &sighted{place: p, Sighting: r.kept.Sighting, memory: r}, nil, nil
 	}
 
-	// Most logs are recognized by a short beginning. If the beginning is not recognized, more text
+	// Most logs are recognized by a short beginning. If the beginning is not sufficient, more text
 	// is read.
 	for _, most := range []int64{firstLook, secondLook} {
 		in, err := v.read(p)
@@ -139,8 +140,8 @@ var (
 	errFrames  = errors.New("frames of a bridge name no task: record them alone, with --frames and --task ID")
 )
 
-// related groups logs that may contain each other's lines: those in one directory of transcripts,
-// of one session, or of a forked session.
+// related groups logs that may contain each other's lines: logs in the same directory of
+// transcripts, of the same session, or of a session and its fork.
 func related(list []*sighted) (groups [][]*sighted) {
 	parent := make([]int, len(list))
 	root := func(n int) int {
@@ -151,7 +152,7 @@ func related(list []*sighted) (groups [][]*sighted) {
 		return n
 	}
 
-	// Logs with a common name belong to the same group.
+	// Logs that share a name belong to the same group.
 	first := map[string]int{}
 	for n, s := range list {
 		parent[n] = n
@@ -188,7 +189,8 @@ func (s *sighted) names() (names []string) {
 	case source.ClaudeTranscript:
 		names = append(names, "folder "+projectOf(s.path), "name "+s.base())
 	case source.CodexRollout:
-	// Their session is known only after the entire log has been read, and their outlines are small.
+	// The session of these logs is known only after the entire log has been read, but their
+	// outlines are small.
 	default:
 		names = append(names, "kind "+string(s.Kind))
 	}
@@ -202,7 +204,8 @@ func (s *sighted) names() (names []string) {
 	return names
 }
 
-// projectOf returns the directory of a session. The logs of agents are in DIR/SESSION/subagents.
+// projectOf returns the directory of a session. The logs of its agents are in
+// DIR/SESSION/subagents.
 func projectOf(path string) string {
 	dir := filepath.Dir(path)
 	if filepath.Base(dir) == "subagents" {
@@ -211,7 +214,8 @@ func projectOf(path string) string {
 	return dir
 }
 
-// group finds the tasks of related logs. Only the outlines of one group are in memory.
+// group finds the tasks of related logs. Only the outlines of one group are in memory at the same
+// time.
 func (v *surveyor) group(group []*sighted) {
 	group = slices.DeleteFunc(group, func(s *sighted) bool {
 		if s.events {
@@ -220,7 +224,7 @@ func (v *surveyor) group(group []*sighted) {
 		return s.events
 	})
 
-	// If no log in the group changed, its tasks are known.
+	// If no log in the group has changed, its tasks are known.
 	if !slices.ContainsFunc(group, func(s *sighted) bool { return s.memory == nil }) {
 		logs, copies := v.distinct(group, func(s *sighted) (*logFile, error) {
 			return &logFile{s.place, s.memory.info, s.memory.kept.Outline, s.memory}, nil
@@ -264,8 +268,8 @@ func (v *surveyor) found(works []*work, logs []*logFile, copies [][2]string) {
 	}
 }
 
-// distinct opens the logs of a group. Copies are the paths of logs that have the same bytes as
-// another log, with the path of that log.
+// distinct opens the logs of a group. The result copies contains the paths of logs that have the
+// same bytes as another log, each with the path of that log.
 func (v *surveyor) distinct(group []*sighted, open func(*sighted) (*logFile, error)) (logs []*logFile, copies [][2]string) {
 	same := map[canon.Digest]string{}
 	for _, s := range group {

@@ -17,15 +17,15 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
 
-// A teller reports the result.
+// A teller reports the result of a run.
 type teller struct {
 	env     *cli.Env
 	options *Options
 	result  *result
 }
 
-// tell reports which receipts were created, and why others were not. Names of files, sessions, and
-// rules may contain anything, so text that looks like a secret is not printed.
+// tell reports which receipts were created, and why other receipts were not created. Names of
+// files, sessions, and rules may contain anything, so text that looks like a secret is not printed.
 func (t *teller) tell(heads []ledger.StreamHead) error {
 	if t.env.Messages == nil {
 		t.env.Messages = sync.OnceValues(cli.CompileMessages)
@@ -33,7 +33,7 @@ func (t *teller) tell(heads []ledger.StreamHead) error {
 
 	out, text := t.env.Out, t.env.Text()
 
-	// The drafts are on stdout.
+	// The drafts are on stdout, so the report is printed to stderr.
 	if t.options.Ledger == "" && !t.options.Look && (t.options.Output == "" || t.options.Output == cli.StdinName) {
 		out, text = t.env.Err, t.env.Notes()
 	}
@@ -44,7 +44,7 @@ func (t *teller) tell(heads []ledger.StreamHead) error {
 	return err
 }
 
-// text formats the result for a person.
+// text formats the result for people.
 func (t *teller) text(heads []ledger.StreamHead) string {
 	var b strings.Builder
 	if len(t.options.Own) > 0 {
@@ -77,7 +77,7 @@ func (t *teller) text(heads []ledger.StreamHead) string {
 	var grown []string
 	if len(t.options.Own) > 0 && t.options.Ledger != "" {
 		fmt.Fprintf(&b, "%-*s%s\n", cli.LabelWidth, "ledger", cli.Tilde(t.env, input.LedgerName(t.options.Ledger)))
-		heads = nil // receipt ledger head prints them
+		heads = nil // receipt ledger head prints the heads
 	}
 	for _, h := range heads {
 		grown = append(grown, fmt.Sprintf("%v %s", h.Head.Hash, t.clean(input.StreamText(h.Stream))))
@@ -93,7 +93,7 @@ func (t *teller) text(heads []ledger.StreamHead) string {
 	return b.String()
 }
 
-// writeAgents writes a line for each agent of the user.
+// writeAgents writes one line for each agent of the user.
 func (t *teller) writeAgents(b *strings.Builder) {
 	told := ""
 	for _, f := range t.options.Own {
@@ -121,7 +121,7 @@ func (t *teller) agent(e *entry) string {
 	return ""
 }
 
-// what returns the number of sessions or tasks.
+// what returns the number of sessions or tasks as text.
 func (t *teller) what(of []*entry) string {
 	named := map[string]bool{}
 	for _, e := range of {
@@ -134,7 +134,7 @@ func (t *teller) what(of []*entry) string {
 	return sessions
 }
 
-// counts returns the numbers of tasks by status.
+// counts returns the number of tasks with each status as text.
 func (t *teller) counts(of []*entry) string {
 	c := map[status]int{}
 	for _, e := range of {
@@ -203,7 +203,7 @@ func (t *teller) reason(err error) string {
 	return cli.EscapeLine(t.clean(err.Error()))
 }
 
-// clean returns foreign text without anything that looks like a secret.
+// clean returns untrusted text without anything that looks like a secret.
 func (t *teller) clean(text string) string {
 	if text == "" {
 		return ""
@@ -252,7 +252,7 @@ func (t *teller) writeJSON(out io.Writer, heads []ledger.StreamHead) error {
 		text.Each = "task"
 	}
 
-	// Every status has a count, even if it is 0.
+	// Every status has a count, even if the count is 0.
 	for _, s := range []status{made, known, older, growing, differs, refused, skipped, copied, unreadable} {
 		text.Counts[s] = c[s]
 	}
