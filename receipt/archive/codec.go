@@ -13,27 +13,28 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// MediaType is the media type of one item.
+// MediaType is the media type of an item.
 const MediaType = "application/vnd.harn.receipt+cbor; schema=receipt-2026-04-25"
 
-// MaxItemBytes is the maximum length of one item, slightly more than 36 MiB. Every item is at most
-// this long if its canonical JSON is at most receipt.MaxBytes long. The worst case is an element
-// such as 0.1, which takes nine bytes instead of the four of "0.1,". Only the head of an array or a
-// map with 65,536 elements or more has a worse ratio: five bytes instead of two brackets or commas.
-// At most 128 such heads fit, and the additional bytes are for them.
+// MaxItemBytes is the maximum length of an item, which is slightly more than 36 MiB. An item is
+// never longer if its canonical JSON is no longer than receipt.MaxBytes. The worst case is an
+// element such as 0.1, which takes nine bytes in CBOR but four bytes as "0.1,". The ratio is worse
+// only for the head of an array or map with at least 65,536 elements, which takes five bytes in
+// CBOR and two in JSON. An item can contain at most 128 such heads, and the additional 1,024 bytes
+// are for them.
 const MaxItemBytes = receipt.MaxBytes/4*9 + 1024
 
-// A Codec defines how CBOR is written and checked. It is immutable and safe for concurrent use. A
-// program needs only one Codec.
+// A Codec encodes and decodes items. It is immutable and safe for concurrent use. A program needs
+// only one.
 type Codec struct {
 	encoding cbor.UserBufferEncMode
 	decoding cbor.DecMode
 	pool     sync.Pool // of *work
 }
 
-// work is the memory for one call, which is kept for the next call.
+// work is memory for one call, which the next call uses again.
 type work struct {
-	text []byte // an item as JSON
+	text []byte // item as JSON
 	doc  canon.Document
 	enc  encoder
 }
@@ -42,7 +43,7 @@ type work struct {
 func NewCodec() *Codec {
 	encoding, err := encodingOptions().UserBufferEncMode()
 	if err != nil {
-		panic(err) // the options are constants
+		panic(err) // cannot happen, because the options are constants
 	}
 	decoding, err := decodingOptions().DecMode()
 	if err != nil {
@@ -52,13 +53,13 @@ func NewCodec() *Codec {
 }
 
 func encodingOptions() cbor.EncOptions {
-	o := cbor.CoreDetEncOptions() // RFC 8949 section 4.2.1
+	o := cbor.CoreDetEncOptions() // These are the core deterministic encoding requirements (RFC 8949 section 4.2.1).
 	o.TagsMd = cbor.TagsForbidden
 	return o
 }
 
-// decodingOptions returns options that are as strict as the library allows. The limit on elements
-// is not lower than the number that an item can have.
+// decodingOptions returns the strictest options that the library has. The limit on elements is as
+// high as the number of elements that an item can have.
 func decodingOptions() cbor.DecOptions {
 	return cbor.DecOptions{
 		DupMapKey:        cbor.DupMapKeyEnforcedAPF,
@@ -74,9 +75,9 @@ func decodingOptions() cbor.DecOptions {
 	}
 }
 
-// Append appends the encoding of d to dst. The error is an *[ItemError]. Its code is
-// number_precision, depth_limit, or size_limit for a value that no receipt can contain, and
-// empty_input if d has no value. On error, Append returns dst.
+// Append appends the item for d to dst. The error is an *[ItemError]. Its code is number_precision,
+// depth_limit, or size_limit if d contains a value that no receipt can contain, and empty_input if
+// d has no value. If there is an error, Append returns dst unchanged.
 func (c *Codec) Append(dst []byte, d *canon.Document) ([]byte, error) {
 	if err := archivable(d); err != nil {
 		return dst, err
@@ -89,7 +90,7 @@ func (c *Codec) Append(dst []byte, d *canon.Document) ([]byte, error) {
 	return append(dst, w.enc.buf.Bytes()...), nil
 }
 
-// archivable checks conditions that the document parser does not check.
+// archivable checks requirements that parsing the document does not check.
 func archivable(d *canon.Document) error {
 	if d.Root().IsZero() {
 		return refuse(nil, 0, codeEmptyInput, "expected a document, found an empty one")
@@ -101,8 +102,9 @@ func archivable(d *canon.Document) error {
 		return refuse(nil, 0, codeDepthLimit, "expected at most %d nested levels, found %d", receipt.MaxDepth, depth)
 	}
 
-	// A source is measured value by value only if it is long and not canonical.
-	if n := len(d.Source()); n <= receipt.MaxBytes/4 || n <= receipt.MaxBytes && d.IsCanonical() { // 1e15 is the worst case: 16 digits
+	// The canonical length must be computed from the values only if the source is long and not
+	// canonical.
+	if n := len(d.Source()); n <= receipt.MaxBytes/4 || n <= receipt.MaxBytes && d.IsCanonical() { // worst case is 1e15, with 16 digits
 		return nil
 	}
 	if size := canonicalSize(d.Root(), new([]byte)); size > receipt.MaxBytes {
@@ -112,14 +114,14 @@ func archivable(d *canon.Document) error {
 	return nil
 }
 
-// canonicalSize returns the length of the canonical form of a value. It writes one scalar at a time
-// to scratch.
+// canonicalSize returns the length of the canonical form of a value. It uses scratch to write one
+// scalar at a time.
 func canonicalSize(n canon.Node, scratch *[]byte) int {
 	size := 0
 	switch n.Kind() {
 	case canon.KindArray:
 		for _, element := range n.Elements() {
-			size += 1 + canonicalSize(element, scratch) // plus a comma, or the closing bracket
+			size += 1 + canonicalSize(element, scratch) // also includes the comma or the closing bracket
 		}
 		return 1 + max(size, 1)
 	case canon.KindObject:
@@ -133,11 +135,11 @@ func canonicalSize(n canon.Node, scratch *[]byte) int {
 	return len(*scratch)
 }
 
-// ToJSON returns the canonical JSON (RFC 8785) of item, which must be exactly one item. The error
-// is an *[ItemError].
+// ToJSON returns the canonical JSON (RFC 8785) for item, which must contain exactly one item. The
+// error is an *[ItemError].
 func (c *Codec) ToJSON(item []byte) ([]byte, error) { return c.AppendJSON(nil, item) }
 
-// AppendJSON appends the result of ToJSON to dst. On error, it appends nothing.
+// AppendJSON appends the canonical JSON for item to dst. If there is an error, it appends nothing.
 func (c *Codec) AppendJSON(dst, item []byte) ([]byte, error) {
 	w := c.work()
 	defer c.release(w)
@@ -147,7 +149,7 @@ func (c *Codec) AppendJSON(dst, item []byte) ([]byte, error) {
 	return w.doc.AppendCanonical(dst), nil
 }
 
-// decode parses the JSON of the item into w.doc.
+// decode parses the JSON for an item into w.doc.
 func (w *work) decode(c *Codec, item []byte) error {
 	text, refused := translate(slices.Grow(w.text[:0], min(len(item), receipt.MaxBytes)), item)
 	if refused != nil {
@@ -162,7 +164,8 @@ func (w *work) decode(c *Codec, item []byte) error {
 		return untranslated(item, err)
 	}
 
-	// This rule is decisive: the value is encoded again, and the encoding must equal the item.
+	// This check is sufficient: the value is encoded again, and the result must be equal to the
+	// item.
 	w.enc.buf.Reset()
 	w.enc.buf.Grow(len(item))
 	if err := w.encode(c, &w.doc); err != nil {
@@ -171,8 +174,8 @@ func (w *work) decode(c *Codec, item []byte) error {
 	return compare(w.enc.buf.Bytes(), item)
 }
 
-// untranslated converts an error about the JSON text to an error about the item. After the
-// translator has run, the parser should find no errors.
+// untranslated converts an error about the JSON to an error about the item. Such an error should
+// not occur, because the translator has already checked the item.
 func untranslated(item []byte, err error) error {
 	var syntax *canon.SyntaxError
 	if errors.As(err, &syntax) {
@@ -181,7 +184,7 @@ func untranslated(item []byte, err error) error {
 	return refuse(item, 0, codeSyntax, "as JSON: %v", err)
 }
 
-// compare implements the decisive rule: an item is rejected unless it equals the output of Append.
+// compare rejects an item that is not equal to the output of Append for its value.
 func compare(expected, item []byte) error {
 	if bytes.Equal(expected, item) {
 		return nil
@@ -206,7 +209,7 @@ func (c *Codec) work() *work {
 	return new(work)
 }
 
-// release keeps the memory for the next call, unless it is very large.
+// release keeps the memory for the next call unless there is very much of it.
 func (c *Codec) release(w *work) {
 	const keep = 1 << 20
 	if cap(w.text) <= keep && w.enc.buf.Cap() <= keep {

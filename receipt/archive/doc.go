@@ -1,17 +1,18 @@
-// Package archive encodes receipts as deterministic CBOR (RFC 8949 section 4.2.1), and decodes
-// exactly the encodings that it produces.
+// Package archive encodes receipts in deterministic CBOR (RFC 8949 section 4.2.1), and decodes only
+// encodings that it could have produced.
 //
-// A .cbor file is one item, which is one receipt. A .cborseq file is a CBOR sequence (RFC
-// 8742): items one after another, with nothing before, between, or after them. The media type
-// of an item is [MediaType].
+// A .cbor file contains one item, which is one receipt. A .cborseq file contains a CBOR sequence
+// (RFC 8742): items one after the other, with nothing before, between, or after them. The media
+// type for an item is [MediaType].
 //
-// The archive of a receipt is another encoding of the same JSON value, never a different receipt.
-// Its hash is computed from the canonical JSON (RFC 8785), so a JSON file and an archive of the
-// same receipt get the same verdict, and no hash is ever computed from CBOR bytes.
+// The archive of a receipt encodes the same JSON value and is never a different receipt. The hash
+// of the receipt is computed from its canonical JSON (RFC 8785), never from CBOR. Verifying a
+// receipt therefore has the same result for a JSON file and for an archive.
 //
 // # The exact bytes
 //
-// Every JSON value has one encoding, and every accepted encoding represents one value:
+// Every JSON value has exactly one encoding, and every accepted encoding represents exactly one
+// value:
 //
 //	JSON                                     CBOR                          example
 //	null, false, true                        simple 22, 20, 21             f6, f4, f5
@@ -25,25 +26,26 @@
 //	object                                   map of definite length, text  {"b":1,"aa":2} → a261620162616102
 //	  keys in bytewise order of their encodings: shorter keys first
 //
-// The order of members therefore differs from that of canonical JSON, which compares UTF-16 code
-// units: in canonical JSON, aa precedes b.
+// This order of members is different from the order in canonical JSON, which compares UTF-16 code
+// units: in canonical JSON, aa is before b.
 //
 // Everything else is rejected: tags, byte strings, undefined, other simple values, NaN, infinities,
-// keys that are not text, duplicate or misordered keys, indefinite lengths, heads or floats that
-// could be shorter, floats with integral values, invalid UTF-8, and bytes after an item. One rule
-// enforces all of this: an item is accepted only if encoding its value produces the same bytes.
+// keys that are not strings, keys that are duplicate or in the wrong order, indefinite lengths,
+// heads and floats that are longer than necessary, floats with integral values, invalid UTF-8, and
+// bytes after an item. One rule is sufficient for all of this: an item is accepted only if encoding
+// its value results in the same bytes.
 //
 // # Limits
 //
-// An archive has the same limits as a receipt: [receipt.MaxDepth] nested arrays and objects, and
-// [receipt.MaxBytes] of canonical JSON. An item is at most [MaxItemBytes] long, which is enough for
-// all such JSON. There are no other limits on arrays and objects. A length that an item states is
-// never trusted: memory is allocated only for bytes that exist.
+// The limits for an archive are those for a receipt: [receipt.MaxDepth] nested arrays and objects,
+// and [receipt.MaxBytes] of canonical JSON. An item is at most [MaxItemBytes] long, which is
+// sufficient for all such JSON. There are no other limits on arrays and objects. A length in an
+// item is never trusted: memory is allocated only for bytes that are actually present.
 //
 // # By hand
 //
-// The following program computes the archive of a receipt with Python's standard library. Save it
-// as archive.py:
+// The following program creates the archive of a receipt, and needs only the standard library of
+// Python. Save the program as archive.py:
 //
 //	import json, struct, sys
 //
@@ -66,14 +68,14 @@
 //
 //	sys.stdout.buffer.write(encode(json.load(sys.stdin)))
 //
-// Its input is canonical JSON, in which integral numbers have no decimal point. These two
-// commands print the same digest:
+// Its input must be canonical JSON, in which integral numbers have no decimal point. The following
+// two commands print the same digest:
 //
 //	receipt canon receipt.json | python3 archive.py | sha256sum
 //	sha256sum <receipt.cbor
 //
 // # Stability
 //
-// The API of this package may still change. The encoding does not change: every later version reads
-// every archive that was readable before.
+// The API of this package may still change. The encoding will not change: every later version can
+// read all existing archives.
 package archive

@@ -10,20 +10,20 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// An encoder writes the values of a document. The CBOR library writes every head, number, and
-// literal, in its core deterministic mode. The encoder only determines the order of keys, and
-// whether a count refers to bytes, elements, or members.
+// An encoder encodes the values in a document. The CBOR library writes all heads, numbers, and
+// literals, in its core deterministic mode. The encoder only sorts keys, and determines whether a
+// length is a number of bytes, elements, or members.
 //
-// The library could also write entire trees, but that would be slower. Building a tree of Go values
-// takes several times as long and, for large receipts, hundreds of megabytes. To sort a map, the
-// library also copies each value once per enclosing level.
+// The library can also write entire trees, but this would be slower. A tree of Go values takes
+// several times as long to build and, for large receipts, hundreds of megabytes of memory. To sort
+// a map, the library also copies each value once for every level above it.
 type encoder struct {
 	buf  bytes.Buffer
 	mode cbor.UserBufferEncMode
 
-	members []member // the members of objects that are being written
+	members []member // members of the objects that are currently being encoded
 
-	// Scalars are passed by address, because converting a pointer to an interface allocates no
+	// Scalars are passed as pointers, because storing a pointer in an interface allocates no
 	// memory.
 	count   uint64
 	integer int64
@@ -31,7 +31,7 @@ type encoder struct {
 	truth   bool
 }
 
-// A member is a member of an object, with the text of its name.
+// A member is a member of an object, with its decoded name.
 type member struct {
 	key         []byte
 	name, value canon.Node
@@ -54,8 +54,8 @@ func (e *encoder) value(n canon.Node) error {
 	return e.mode.MarshalToBuffer(nil, &e.buf)
 }
 
-// float writes integral values as integers, and -0 as 0. The caller has checked that no value is
-// outside ±(2^53−1).
+// float writes integral values as integers and -0 as 0. The caller must have checked that no value
+// is outside ±(2^53−1).
 func (e *encoder) float(f float64) error {
 	if f == math.Trunc(f) {
 		e.integer = int64(f)
@@ -65,8 +65,8 @@ func (e *encoder) float(f float64) error {
 	return e.mode.MarshalToBuffer(&e.number, &e.buf)
 }
 
-// head writes the head of a text, array, or map. It writes the head for the integer count and then
-// replaces major type 0 (RFC 8949 section 3).
+// head writes the head of a string, an array, or a map. It writes count as an integer, and then
+// replaces the major type, which is 0 (RFC 8949 section 3).
 func (e *encoder) head(major byte, count int) error {
 	at := e.buf.Len()
 	e.count = uint64(count)
@@ -98,7 +98,8 @@ func (e *encoder) array(n canon.Node) error {
 }
 
 func (e *encoder) object(n canon.Node) error {
-	// The members are on a stack, because nested objects are written before the next member.
+	// The members are on a stack, because objects inside a member are encoded before the next
+	// member.
 	begin := len(e.members)
 	defer func() { e.members = e.members[:begin] }()
 	e.members = slices.Grow(e.members, n.Len())
@@ -106,7 +107,7 @@ func (e *encoder) object(n canon.Node) error {
 		e.members = append(e.members, member{name.Text(), name, value})
 	}
 
-	// RFC 8949 section 4.2.1: keys in the bytewise order of their encodings.
+	// Keys are sorted by the bytes of their encodings (RFC 8949 section 4.2.1).
 	members := e.members[begin:]
 	slices.SortFunc(members, func(a, b member) int { return compareKeys(a.key, b.key) })
 
@@ -125,13 +126,13 @@ func (e *encoder) object(n canon.Node) error {
 	return nil
 }
 
-// half returns the value of an IEEE 754 binary16 number, which has a sign bit, five exponent bits,
-// and ten fraction bits (RFC 8949 appendix D).
+// half returns the value of an IEEE 754 binary16 number, which has a sign bit, five bits of
+// exponent, and ten bits of fraction (RFC 8949 appendix D).
 func half(bits uint16) float64 {
 	exponent, fraction := int(bits>>10&31), float64(bits&(1<<10-1))
 
-	// Exponent 0 (zero and subnormals) has no leading one, and all other exponents have one.
-	// Exponent 31 is infinity or NaN.
+	// Numbers with exponent 0 (zero and subnormal numbers) have no leading one, and all others have
+	// one. Exponent 31 means infinity or NaN.
 	var f float64
 	switch exponent {
 	case 0:

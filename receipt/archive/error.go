@@ -8,40 +8,40 @@ import (
 	"github.com/receiptkit/receiptkit/internal/untrusted"
 )
 
-// The codes of an [ItemError]. They are spelled as in reports.
+// These are the codes of an [ItemError], spelled as in reports.
 const (
-	codeSyntax           = "syntax"                 // malformed (RFC 8949 appendix F) or truncated CBOR
-	codeNonDeterministic = "non_deterministic_cbor" // well-formed, but not an output of Append for any value
-	codeDuplicateName    = "duplicate_name"         // duplicate keys in a map (RFC 8949 section 5.3.1)
-	codeInvalidUTF8      = "invalid_utf8"           // text that is not UTF-8 (RFC 8949 section 5.3.1)
-	codeNumberRange      = "number_range"           // NaN or an infinity
-	codeNumberPrecision  = "number_precision"       // integral and outside ±(2^53−1)
-	codeDepthLimit       = "depth_limit"            // nested deeper than receipt.MaxDepth
-	codeSizeLimit        = "size_limit"             // longer than MaxItemBytes, or than receipt.MaxBytes as JSON
+	codeSyntax           = "syntax"                 // CBOR that is malformed (RFC 8949 appendix F) or truncated
+	codeNonDeterministic = "non_deterministic_cbor" // well-formed, but not the output of Append for any value
+	codeDuplicateName    = "duplicate_name"         // key that occurs twice in a map (RFC 8949 section 5.3.1)
+	codeInvalidUTF8      = "invalid_utf8"           // string that is not UTF-8 (RFC 8949 section 5.3.1)
+	codeNumberRange      = "number_range"           // NaN or infinity
+	codeNumberPrecision  = "number_precision"       // integral number outside ±(2^53−1)
+	codeDepthLimit       = "depth_limit"            // nesting deeper than receipt.MaxDepth
+	codeSizeLimit        = "size_limit"             // item longer than MaxItemBytes, or JSON longer than receipt.MaxBytes
 	codeTrailingData     = "trailing_data"          // bytes after the item
-	codeEmptyInput       = "empty_input"            // no item at all
+	codeEmptyInput       = "empty_input"            // no item
 )
 
-// An ItemError describes why and where a value cannot be archived, or why and where bytes are not
-// an archive. It describes the first problem.
+// An ItemError describes why a value cannot be archived or why data is not an archive, and where
+// the problem is. If there are several problems, it describes the first one.
 type ItemError struct {
-	// Offset is in bytes from 0: in the item for ToJSON, in the sequence for Reader.Next, and in
-	// the JSON source for Append.
+	// Offset is the position of the problem in bytes, from 0: in the item for ToJSON, in the
+	// sequence for Reader.Next, and in the JSON source for Append.
 	Offset int64
 
-	// Code is one of syntax, non_deterministic_cbor, duplicate_name, invalid_utf8,
-	// number_range, number_precision, depth_limit, size_limit, trailing_data, and empty_input.
-	// Codes are never renamed.
+	// Code is one of syntax, non_deterministic_cbor, duplicate_name, invalid_utf8, number_range,
+	// number_precision, depth_limit, size_limit, trailing_data, and empty_input. These codes will
+	// not be renamed.
 	Code string
 
-	Detail string // the expected and the actual input
-	Hint   string // the probable cause; often empty
+	Detail string // what was expected and what was found
+	Hint   string // probable cause; often empty
 
-	cut bool // the input ends inside the item
+	cut bool // whether the input ends inside the item
 }
 
-// Unwrap returns io.ErrUnexpectedEOF if the item is well formed but truncated by the end of a
-// sequence. Otherwise, it returns nil.
+// Unwrap returns io.ErrUnexpectedEOF if the sequence ends inside an item that is well-formed up to
+// there. Otherwise, it returns nil.
 func (e *ItemError) Unwrap() error {
 	if e.cut {
 		return io.ErrUnexpectedEOF
@@ -49,17 +49,17 @@ func (e *ItemError) Unwrap() error {
 	return nil
 }
 
-// Error returns the location and the detail on one line, such as
+// Error returns the position and the detail as one line, such as
 //
 //	offset 17: expected no tag, found tag 1
 func (e *ItemError) Error() string { return fmt.Sprintf("offset %d: %s", e.Offset, e.Detail) }
 
-// refuse returns the error for an item or sequence that begins with start.
+// refuse returns an error for an item or a sequence that begins with start.
 func refuse(start []byte, offset int64, code, format string, args ...any) *ItemError {
 	return &ItemError{Offset: offset, Code: code, Detail: fmt.Sprintf(format, args...), Hint: hint(start)}
 }
 
-// hint recognizes common mistakes.
+// hint describes a common mistake if start is typical of it.
 func hint(start []byte) string {
 	text := bytes.TrimLeft(start[:min(len(start), 256)], space)
 	if len(text) == 0 || text[0] != '{' && text[0] != '[' {
@@ -73,10 +73,10 @@ func hint(start []byte) string {
 
 const space = " \t\r\n"
 
-// clip truncates foreign text before a message quotes it.
+// clip truncates untrusted text that is quoted in a message.
 func clip[T ~string | ~[]byte](text T) string { return untrusted.Cut(text, 80) }
 
-// byteAt describes the byte at a position, for use in a message.
+// byteAt describes the byte at a position in words for a message.
 func byteAt(b []byte, at int) string {
 	if at >= len(b) {
 		return "the end"

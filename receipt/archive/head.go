@@ -6,7 +6,7 @@ import (
 	"math"
 )
 
-// The major types (RFC 8949 section 3.1).
+// These are the major types (RFC 8949 section 3.1).
 const (
 	majorUnsigned = iota
 	majorNegative
@@ -18,32 +18,33 @@ const (
 	majorSimple // and floats
 )
 
-// Additional information (RFC 8949 sections 3, 3.2, and 3.3): values up to 23 are the argument
-// itself, and the values 24 to 27 mean that 1, 2, 4, or 8 bytes of argument follow.
+// These are values of the additional information (RFC 8949 sections 3, 3.2, and 3.3). Values up to
+// 23 are the argument itself, and the values 24 to 27 mean that the argument is in the next 1, 2,
+// 4, or 8 bytes.
 const (
 	infoOneByte    = 24
 	infoTwoBytes   = 25
 	infoFourBytes  = 26
 	infoEightBytes = 27
-	infoIndefinite = 31 // or, as a simple value, the break after such an item
+	infoIndefinite = 31 // for a simple value, the break at the end of such an item
 )
 
-// A head is the beginning of a data item: a byte with the major type and additional
-// information, followed by the argument (RFC 8949 section 3).
+// A head is the beginning of a data item. It consists of a byte with the major type and the
+// additional information, and of the argument (RFC 8949 section 3).
 type head struct {
 	major, info byte
 	arg         uint64
-	size        int // length of the head, in bytes
+	size        int // length in bytes
 }
 
-// readHead returns the head at the start of b. It returns false if b ends within the head.
+// readHead returns the head at the beginning of b. It returns false if b ends inside the head.
 func readHead(b []byte) (h head, whole bool) {
 	if len(b) == 0 {
 		return head{}, false
 	}
 
-	// RFC 8949 section 3: additional information up to 23 is the argument itself. With 28 to 31,
-	// there is no argument.
+	// Additional information up to 23 is the argument itself, and with 28 to 31, there is no
+	// argument (RFC 8949 section 3).
 	h = head{major: b[0] >> 5, info: b[0] & 31, size: 1}
 	if h.info < infoOneByte || h.info > infoEightBytes {
 		h.arg = uint64(h.info)
@@ -68,8 +69,8 @@ func readHead(b []byte) (h head, whole bool) {
 	return h, true
 }
 
-// malformed describes why a head is invalid regardless of its position (RFC 8949 appendix F), or
-// returns empty strings.
+// malformed describes why a head is invalid anywhere in an item (RFC 8949 appendix F), or returns
+// empty strings if it is not.
 func (h head) malformed() (code, found string) {
 	switch {
 	case h.info > infoEightBytes && h.info < infoIndefinite:
@@ -82,7 +83,7 @@ func (h head) malformed() (code, found string) {
 	return "", ""
 }
 
-// indefinite distinguishes indefinite lengths, which are well formed, from malformed items with
+// indefinite describes a head with an indefinite length. It is well-formed, unlike other heads with
 // the same additional information (RFC 8949 section 3.2).
 func (h head) indefinite() (code, found string) {
 	switch h.major {
@@ -94,8 +95,8 @@ func (h head) indefinite() (code, found string) {
 	return codeSyntax, "an integer or tag of indefinite length"
 }
 
-// shortest reports whether the argument has the shortest form (RFC 8949 section 4.2.1). The
-// argument of a float is its value, regardless of its size.
+// shortest reports whether the argument is in its shortest form (RFC 8949 section 4.2.1). The
+// argument of a float is its value, so its size does not matter here.
 func (h head) shortest() bool {
 	switch {
 	case h.major == majorSimple:
@@ -112,10 +113,10 @@ func (h head) shortest() bool {
 	return true
 }
 
-// String describes, for a message, the item that begins with the head.
+// String describes the item that begins with the head, for a message.
 func (h head) String() string {
 	switch h.major {
-	case majorUnsigned: // without the value, which may be a misplaced secret
+	case majorUnsigned: // does not show the value, because it might be a secret in the wrong place
 		return "an integer"
 	case majorNegative:
 		return "a negative integer"
@@ -131,7 +132,7 @@ func (h head) String() string {
 		return fmt.Sprintf("tag %d", h.arg)
 	}
 
-	// RFC 8949 section 3.3: simple values and floats share a major type.
+	// Simple values and floats have the same major type (RFC 8949 section 3.3).
 	switch h.info {
 	case 20:
 		return "false"
@@ -151,7 +152,7 @@ func (h head) String() string {
 	return fmt.Sprintf("the simple value %d", h.arg)
 }
 
-// float returns the value of a head that is a float of 16, 32, or 64 bits.
+// float returns the value of a head for a float of 16, 32, or 64 bits.
 func (h head) float() float64 {
 	switch h.info {
 	case infoTwoBytes:

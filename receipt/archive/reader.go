@@ -6,17 +6,17 @@ import (
 	"io"
 )
 
-// A Reader reads a CBOR sequence (RFC 8742) item by item. Its memory is at most twice the size of
-// the longest item read so far. Before it returns an item, it reads no further than the end of that
-// item, except for bytes that a single Read of the source returned.
+// A Reader reads the items of a CBOR sequence (RFC 8742) one at a time. It uses at most twice as
+// much memory as the longest item so far. Before it returns an item, it reads no bytes after that
+// item, except if a single Read of the source returned them together with the end of the item.
 type Reader struct {
 	source io.Reader
-	failed error // error from the source, returned once the buffered bytes are used up
-	err    error // the result of all further calls
+	failed error // error from the source, which is returned after the buffered bytes have been used
+	err    error // result of all later calls
 
-	buf   []byte // bytes that were read but not yet used
+	buf   []byte // bytes that have been read but not yet used
 	begin int    // position of the current item in buf
-	size  int    // length of the part of the current item that was examined
+	size  int    // length of the part of the current item that has been parsed
 
 	index  int
 	offset int64 // offset of buf[begin] in the sequence
@@ -24,29 +24,29 @@ type Reader struct {
 
 const firstBuffer = 64 << 10
 
-// NewReader returns a Reader for r.
+// NewReader returns a Reader that reads from r.
 func NewReader(r io.Reader) *Reader { return &Reader{source: r} }
 
-// Index returns the number of the item that Next last returned or rejected, counted from 1. It
-// returns 0 before the first item.
+// Index returns the number, from 1, of the item that Next last returned or rejected. Before the
+// first item, it returns 0.
 func (r *Reader) Index() int { return r.index }
 
 // Offset returns the position of that item in the sequence, in bytes from 0. After Next has
-// returned io.EOF, Offset is the length of the sequence.
+// returned io.EOF, it returns the length of the sequence.
 func (r *Reader) Offset() int64 { return r.offset }
 
-// Next returns the bytes of the next item, which are valid until the next call. Items are well
-// formed and have definite lengths. [Codec.ToJSON] checks whether an item is an archive. At the end
-// of the sequence, the error is io.EOF. If an item is malformed, truncated, too long, or has an
-// indefinite length, the error is an *[ItemError]. Other errors are the source's errors. Every
-// error ends the sequence, and all later calls return the same error, because the start of the next
-// item is unknown.
+// Next returns the bytes of the next item, which are valid only until the next call. An item that
+// it returns is well-formed and has only definite lengths, but only [Codec.ToJSON] checks whether
+// it is an archive. At the end of the sequence, the error is io.EOF. If an item is malformed,
+// truncated, or too long, or has an indefinite length, the error is an *[ItemError]. Any other
+// error is from the source. After an error, all later calls return the same error, because it is
+// unknown where the next item begins.
 func (r *Reader) Next() ([]byte, error) {
 	if r.err != nil {
 		return nil, r.err
 	}
 
-	// RFC 8742: a sequence has no end marker. If no item begins here, the sequence is complete.
+	// A sequence has no end marker (RFC 8742), so it ends where no item begins.
 	r.begin += r.size
 	r.offset += int64(r.size)
 	r.size = 0
@@ -64,7 +64,7 @@ func (r *Reader) Next() ([]byte, error) {
 	return r.buf[r.begin:end:end], nil
 }
 
-// cutOff returns the error for the end of the input inside an item.
+// cutOff returns the error for input that ends inside an item.
 func (r *Reader) cutOff(err error) error {
 	if err != io.EOF {
 		return err
@@ -74,8 +74,8 @@ func (r *Reader) cutOff(err error) error {
 	return cut
 }
 
-// item finds the end of the current item. With definite lengths, it is sufficient to count the
-// remaining values.
+// item finds the end of the current item. All lengths are definite, so it is sufficient to count
+// the remaining values.
 func (r *Reader) item() error {
 	for pending := uint64(1); pending > 0; pending-- {
 		h, err := r.head()
@@ -83,7 +83,8 @@ func (r *Reader) item() error {
 			return err
 		}
 
-		// RFC 8949 section 3.1: the argument is a length in bytes, or a number of further values.
+		// The argument is a length in bytes or a number of values that follow (RFC 8949 section
+		// 3.1).
 		content := uint64(0)
 		switch h.major {
 		case majorBytes, majorText:
@@ -96,8 +97,8 @@ func (r *Reader) item() error {
 			pending++
 		}
 
-		// An item is too long if it cannot end within the limit, regardless of how much of it has
-		// been read. Each pending value takes at least one byte.
+		// An item is too long if it cannot end within the limit, even if little of it has been read
+		// so far. Each remaining value takes at least one byte.
 		if content > MaxItemBytes || uint64(r.size+h.size)+content+pending-1 > MaxItemBytes {
 			return r.refuse(r.size, codeSizeLimit, "expected an item of at most %d bytes, found %s in item %d, begun at offset %d", MaxItemBytes, h, r.index, r.offset)
 		}
@@ -110,7 +111,7 @@ func (r *Reader) item() error {
 	return nil
 }
 
-// head returns the head of the next value of the item.
+// head returns the head of the next value in the item.
 func (r *Reader) head() (head, error) {
 	for {
 		if h, whole := readHead(r.buf[r.begin+r.size:]); whole {
@@ -125,13 +126,13 @@ func (r *Reader) head() (head, error) {
 	}
 }
 
-// refuse returns an error at a position in the current item.
+// refuse returns an error about a position in the current item.
 func (r *Reader) refuse(at int, code, format string, args ...any) *ItemError {
 	return refuse(r.buf[r.begin:], r.offset+int64(at), code, format, args...)
 }
 
-// more reads until n bytes follow the known part of the item. The error is the source's error, or
-// io.EOF at its end.
+// more reads until at least n bytes are available after the parsed part of the item. The error is
+// that of the source, which is io.EOF at the end.
 func (r *Reader) more(n int) error {
 	for len(r.buf)-r.begin-r.size < n {
 		if r.failed != nil {
@@ -139,14 +140,14 @@ func (r *Reader) more(n int) error {
 		}
 		r.makeRoom()
 		if err := r.read(); err != nil {
-			r.failed = err // returned after the bytes that were read with it
+			r.failed = err // returned only after the bytes that were read with it have been used
 		}
 	}
 	return nil
 }
 
-// makeRoom makes room for a Read by moving the current item to the front, or by doubling the buffer
-// if the item fills most of it.
+// makeRoom makes room for a Read. It moves the current item to the start of the buffer or, if the
+// item takes up most of the buffer, doubles the buffer.
 func (r *Reader) makeRoom() {
 	if len(r.buf) < cap(r.buf) {
 		return

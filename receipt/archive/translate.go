@@ -10,16 +10,16 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// maxSafe limits integers to those that a double distinguishes from their neighbors (RFC 7493
+// maxSafe is the largest integer that a double can distinguish from the next integers (RFC 7493
 // section 2.2).
 const maxSafe = 1<<53 - 1
 
-// A translator writes an item as JSON. The result is canonical except for the order of members, and
-// therefore has the length of the canonical form. The translator stops at the first part that
-// cannot occur in an archive. Its result is checked again in full by encoding it.
+// A translator converts an item to JSON. The JSON is canonical except for the order of members, so
+// it is as long as the canonical JSON. The translator stops at the first part that no archive can
+// contain. The caller checks the JSON completely by encoding it again.
 //
-// A decoder that builds a tree of Go values would use about forty bytes per byte of a hostile item,
-// and could not report the location of an error.
+// A decoder that builds a tree of Go values would need about 40 bytes of memory for each byte of a
+// malicious item, and could not report where an error is.
 type translator struct {
 	item  []byte
 	at    int
@@ -27,7 +27,7 @@ type translator struct {
 	text  []byte
 }
 
-// translate appends the JSON of item, which must be exactly one item, to dst.
+// translate appends the JSON for item, which must contain exactly one item, to dst.
 func translate(dst, item []byte) ([]byte, *ItemError) {
 	t := translator{item: item, text: dst}
 	if len(item) == 0 {
@@ -72,7 +72,7 @@ func (t *translator) value() *ItemError {
 		return err
 	}
 
-	// RFC 8949 section 3.1: JSON has neither byte strings nor tags.
+	// JSON has neither byte strings nor tags (RFC 8949 section 3.1).
 	switch h.major {
 	case majorUnsigned, majorNegative:
 		err = t.integer(start, h)
@@ -88,7 +88,7 @@ func (t *translator) value() *ItemError {
 		err = t.refuse(start, codeNonDeterministic, "expected a value that JSON has, found %s", h)
 	}
 
-	// Check after each value, so that the JSON never far exceeds the limit.
+	// Check the length after each value, so that the JSON never exceeds the limit by much.
 	if err == nil && len(t.text) > receipt.MaxBytes {
 		err = t.tooLong(start)
 	}
@@ -101,7 +101,7 @@ func (t *translator) tooLong(offset int) *ItemError {
 
 func (t *translator) integer(start int, h head) *ItemError {
 	magnitude := h.arg
-	if h.major == majorNegative { // -1 minus the argument
+	if h.major == majorNegative { // value is -1 minus the argument
 		if magnitude < math.MaxUint64 {
 			magnitude++
 		}
@@ -116,7 +116,7 @@ func (t *translator) integer(start int, h head) *ItemError {
 
 func (t *translator) simple(start int, h head) *ItemError {
 	switch {
-	case 20 <= h.info && h.info <= 22: // false, true, null: named as in JSON
+	case 20 <= h.info && h.info <= 22: // false, true, and null have the same names in JSON
 		t.text = append(t.text, h.String()...)
 		return nil
 	case h.info > infoOneByte:
@@ -139,7 +139,7 @@ func (t *translator) float(start int, h head) *ItemError {
 	return t.refuse(start, codeNonDeterministic, "expected an integer, found %s", h)
 }
 
-// content reads the text that follows its head.
+// content returns the string that follows its head.
 func (t *translator) content(h head) ([]byte, *ItemError) {
 	if rest := len(t.item) - t.at; h.arg > uint64(rest) {
 		return nil, t.refuse(len(t.item), codeSyntax, "expected %s, found the end of the input after %d bytes", h, rest)
@@ -153,7 +153,7 @@ func (t *translator) content(h head) ([]byte, *ItemError) {
 	return text, nil
 }
 
-// trimValid returns the part of text from its first byte that is not valid UTF-8.
+// trimValid returns the part of text that begins with the first byte that is not valid UTF-8.
 func trimValid(text []byte) []byte {
 	for {
 		if r, size := utf8.DecodeRune(text); r != utf8.RuneError || size != 1 {
@@ -176,8 +176,8 @@ func (t *translator) string(start int, h head) *ItemError {
 	return nil
 }
 
-// enter begins a container of count values. Each value takes at least one byte, so an impossible
-// count is detected before the first value is read.
+// enter begins an array or a map of h.arg values or pairs. Each value takes at least one byte, so
+// an impossible number of values is detected before the first value is parsed.
 func (t *translator) enter(start int, h head, each uint64) *ItemError {
 	if t.depth++; t.depth > receipt.MaxDepth {
 		return t.refuse(start, codeDepthLimit, "expected at most %d nested levels, found more", receipt.MaxDepth)
@@ -213,7 +213,7 @@ func (t *translator) object(start int, h head) *ItemError {
 		return err
 	}
 
-	// RFC 8949 section 4.2.1: the encoding of each key sorts after that of the previous key.
+	// Keys must be sorted by their encodings (RFC 8949 section 4.2.1).
 	t.text = append(t.text, '{')
 	var previous []byte
 	for i := range h.arg {
@@ -237,7 +237,7 @@ func (t *translator) object(start int, h head) *ItemError {
 	return nil
 }
 
-// key reads a key of a map and compares it with the previous key.
+// key parses the key of a map, and compares it with the previous key.
 func (t *translator) key(previous []byte, first bool) ([]byte, *ItemError) {
 	start := t.at
 	h, err := t.head()
@@ -248,13 +248,14 @@ func (t *translator) key(previous []byte, first bool) ([]byte, *ItemError) {
 		return nil, t.refuse(start, codeNonDeterministic, "expected text as the key of a map, found %s", h)
 	}
 
-	// Invalid UTF-8 is reported before a wrong order, because only valid text is compared.
+	// Invalid UTF-8 must be reported before the wrong order, because only valid strings are
+	// compared.
 	key, err := t.content(h)
 	if err != nil || first {
 		return key, err
 	}
 
-	// RFC 8949 section 5.3.1: a map with duplicate keys is invalid.
+	// A map in which a key occurs twice is invalid (RFC 8949 section 5.3.1).
 	switch order := compareKeys(previous, key); {
 	case order == 0:
 		return nil, t.refuse(start, codeDuplicateName, "expected a key after %q, found it again", clip(key))
@@ -265,9 +266,9 @@ func (t *translator) key(previous []byte, first bool) ([]byte, *ItemError) {
 	return key, nil
 }
 
-// compareKeys orders keys by their encodings (RFC 8949 section 4.2.1). The head of a text states
-// its length in bytes, and the shortest head of a larger number sorts later, so the longer text
-// sorts later.
+// compareKeys compares two keys by their encodings (RFC 8949 section 4.2.1). The head of a string
+// contains its length in bytes, and the head of a longer string sorts after that of a shorter one,
+// so the longer string sorts after the shorter one.
 func compareKeys(a, b []byte) int {
 	if len(a) != len(b) {
 		return len(a) - len(b)

@@ -10,9 +10,10 @@ import (
 
 const previousMember = "previous_receipt_hash"
 
-// fill returns a draft with a merkle_root, and optionally without one member of its chain. A
-// document that is not a draft for a batch is returned unchanged, and [receipt.SealDocument] or
-// [misplaced] describes the problem. The error is a *[receipt.InvalidError].
+// fill returns a copy of a draft with a merkle_root, and optionally without one member of its
+// chain. If the document cannot be a draft for a batch, it is returned unchanged, and
+// [receipt.SealDocument] or [misplaced] describes the problem. The error is a
+// *[receipt.InvalidError].
 func fill(draft *canon.Document, merkleRoot canon.Digest, without string) (*canon.Document, error) {
 	root := draft.Root()
 	link := root.Member("chain")
@@ -23,7 +24,7 @@ func fill(draft *canon.Document, merkleRoot canon.Digest, without string) (*cano
 		return draft, nil
 	}
 
-	// Members are copied unchanged, because SealDocument accepts any spelling.
+	// Members are copied unchanged, because SealDocument accepts every spelling of JSON.
 	b := canon.AppendString([]byte(`{"chain":{"merkle_root":`), merkleRoot.String())
 	b = append(appendMembers(b, link, without), '}')
 	b = append(appendMembers(b, root, "chain"), '}')
@@ -35,8 +36,8 @@ func fill(draft *canon.Document, merkleRoot canon.Digest, without string) (*cano
 	return filled, nil
 }
 
-// beyond returns the error for a draft that exceeds the limits in fill because its own parser had
-// higher limits.
+// beyond returns the error for a draft that exceeds the limits in fill. This is possible if the
+// draft was parsed with higher limits.
 func beyond(err error) error {
 	p := receipt.Problem{Code: receipt.CodeSyntax, Detail: err.Error()}
 	var syntax *canon.SyntaxError
@@ -46,7 +47,7 @@ func beyond(err error) error {
 	return &receipt.InvalidError{Problems: []receipt.Problem{p}}
 }
 
-// appendMembers appends all members of an object except one, each after a comma.
+// appendMembers appends all members of an object except the one named but, each after a comma.
 func appendMembers(b []byte, object canon.Node, but string) []byte {
 	for name, value := range object.Members() {
 		if name.String() != but {
@@ -57,8 +58,8 @@ func appendMembers(b []byte, object canon.Node, but string) []byte {
 	return b
 }
 
-// misplaced finds members of a draft that only the batch can supply. before is the index of the
-// previous draft in its stream, or -1 if the batch contains none.
+// misplaced finds members of a draft that only the batch may set. before is the index of the
+// previous draft in the same stream, or -1 if there is none in the batch.
 func misplaced(root canon.Node, before int) []receipt.Problem {
 	var problems []receipt.Problem
 	link := root.Member("chain")

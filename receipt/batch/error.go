@@ -7,26 +7,26 @@ import (
 	"github.com/receiptkit/receiptkit/schemas"
 )
 
-// A DraftError indicates that a draft prevents a batch from being created.
+// A DraftError describes why a batch cannot be created from a draft.
 type DraftError struct {
 	Index int   // index of the draft, from 0
-	Err   error // a *[receipt.InvalidError] that lists every problem, or a signer's error
+	Err   error // *[receipt.InvalidError] that lists all problems, or an error from the signer
 }
 
-// Error returns the index and the error.
+// Error returns the index of the draft and the error.
 func (e *DraftError) Error() string { return fmt.Sprintf("batch: draft %d: %v", e.Index, e.Err) }
 
 // Unwrap returns Err.
 func (e *DraftError) Unwrap() error { return e.Err }
 
-// An InvalidError describes why a JSON text is not a manifest: it does not match the schema, or it
+// An InvalidError describes why JSON is not a manifest. Either it does not match the schema, or it
 // lists a value twice.
 type InvalidError struct {
 	Problems []schemas.Problem // the first [schemas.MaxProblems]
 	Total    int               // number of problems
 }
 
-// Error lists the problems, one per line after the first line.
+// Error lists the problems. Each problem is on a line of its own after the first line.
 func (e *InvalidError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "batch: the manifest is malformed: %d problem", e.Total)

@@ -11,15 +11,16 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// A Manifest lists the receipts of one batch, in order. It is returned by [Seal] or
-// [ParseManifest], is immutable, and is safe for concurrent use.
+// A Manifest lists the receipts of a batch, in order. It is returned by [Seal] and [ParseManifest].
+// It is immutable and safe for concurrent use.
 type Manifest struct {
 	root    canon.Digest
 	entries []Entry
 	index   map[string]int // by receipt_id
 }
 
-// newManifest computes the root of entries, and retains entries. The IDs must differ.
+// newManifest returns a manifest that uses entries, and computes its root. The receipt IDs of the
+// entries must be distinct.
 func newManifest(entries []Entry) *Manifest {
 	m := &Manifest{entries: entries, index: make(map[string]int, len(entries))}
 	var tree merkle.Tree
@@ -31,15 +32,15 @@ func newManifest(entries []Entry) *Manifest {
 	return m
 }
 
-// Root returns the root, which is the chain.merkle_root of every receipt in the batch.
+// Root returns the root. It is the chain.merkle_root of every receipt in the batch.
 func (m *Manifest) Root() canon.Digest { return m.root }
 
-// Entries returns a copy of the list.
+// Entries returns a copy of the entries.
 func (m *Manifest) Entries() []Entry { return slices.Clone(m.entries) }
 
-// Find returns the leaf hash and the receipt_hash that are listed for a receipt. To show that a
-// receipt is in the batch, compare this leaf hash with that of the receipt (receipt.BatchLeaf), as
-// [Manifest.Check] does.
+// Find returns the leaf hash and the receipt_hash of a receipt in the manifest. A receipt is in the
+// batch only if this leaf hash is equal to the leaf hash of the receipt (receipt.BatchLeaf), which
+// [Manifest.Check] checks.
 func (m *Manifest) Find(receiptID []byte) (leaf merkle.Hash, hash canon.Digest, ok bool) {
 	i, ok := m.index[string(receiptID)]
 	if !ok {
@@ -48,7 +49,7 @@ func (m *Manifest) Find(receiptID []byte) (leaf merkle.Hash, hash canon.Digest, 
 	return m.entries[i].Leaf, m.entries[i].ReceiptHash, true
 }
 
-// Marshal returns the manifest in canonical form (RFC 8785), with a final newline.
+// Marshal returns the manifest in canonical form (RFC 8785), followed by a line feed.
 func (m *Manifest) Marshal() []byte {
 	b := canon.AppendString([]byte(`{"batch_version":1,"merkle_root":`), m.root.String())
 	b = append(b, `,"profile":"content","receipts":[`...)
@@ -61,10 +62,10 @@ func (m *Manifest) Marshal() []byte {
 	return append(b, "]}\n"...)
 }
 
-// Check checks that a receipt is the receipt that the manifest lists under its ID: the leaf and the
-// hash, both computed from the receipt, match the listed values, and the receipt states the
-// manifest's root. Check does not check whether the receipt is authentic; [receipt.Verifier] checks
-// this. The error contains the location in the manifest and both digests.
+// Check checks that a receipt is the one that the manifest lists under its ID. The leaf hash and
+// the receipt hash are computed from the receipt and must match the manifest, and the receipt must
+// contain the root of the manifest. Check does not check whether the receipt is authentic; use
+// [receipt.Verifier] for this. The error contains the location in the manifest, and both digests.
 func (m *Manifest) Check(d *canon.Document) error {
 	hash, err := chain.Hash(d)
 	if err != nil {
@@ -80,7 +81,8 @@ func (m *Manifest) Check(d *canon.Document) error {
 		return fmt.Errorf("batch: receipt %+.60q: the manifest lists %v at %s, the receipt has %v", id, listed, at, found)
 	}
 
-	// Check the leaf first, because a receipt with different content also has a different hash.
+	// Check the leaf hash first, because different content also results in a different receipt
+	// hash.
 	e, place := m.entries[i], fmt.Sprintf("/receipts/%d/", i)
 	if leaf := receipt.BatchLeaf(d); leaf != e.Leaf {
 		return mismatch(place+"leaf_hash", canon.Digest(e.Leaf), canon.Digest(leaf))
@@ -99,7 +101,7 @@ func (m *Manifest) Check(d *canon.Document) error {
 	return nil
 }
 
-// explained appends an explanation of an incorrect root, if there is one.
+// explained appends why to an error about an incorrect root, unless why is empty.
 func explained(err error, why string) error {
 	if why == "" {
 		return err
@@ -107,7 +109,7 @@ func explained(err error, why string) error {
 	return fmt.Errorf("%w: %s", err, why)
 }
 
-// statedRoot returns the root that a receipt states, or zero if it states no valid digest.
+// statedRoot returns the root in a receipt, or zero if the receipt contains no valid root.
 func statedRoot(d *canon.Document) canon.Digest {
 	root, err := canon.ParseDigest(d.Root().Member("chain").Member("merkle_root").Text())
 	if err != nil {
@@ -116,14 +118,15 @@ func statedRoot(d *canon.Document) canon.Digest {
 	return root
 }
 
-// Explain describes a root that is not the root of the batch, if it results from a known mistake:
+// Explain describes how an incorrect root was computed, if it is the result of one of these
+// mistakes:
 //
-//   - the hash of the only receipt, which covers the root itself;
-//   - the root that upstream's older tree construction has for the receipt hashes or the leaf
-//     hashes;
-//   - the RFC 9162 root of the receipt hashes, which is the root of a checkpoint.
+//   - the root is the hash of the only receipt, which itself covers the root;
+//   - the root was computed from the receipt hashes or the leaf hashes with the older construction
+//     of upstream;
+//   - the root was computed from the receipt hashes according to RFC 9162, as for a checkpoint.
 //
-// It returns "" for the batch's own root, and for any other digest.
+// It returns "" for the root of the batch and for any other digest.
 func (m *Manifest) Explain(stated canon.Digest) string {
 	if stated == m.root {
 		return ""
@@ -136,11 +139,11 @@ func (m *Manifest) Explain(stated canon.Digest) string {
 		checkpoint.Append(receipt.CheckpointLeaf(e.ReceiptHash))
 	}
 
-	// Every value that is computed from receipt hashes is circular, because they cover the root.
+	// A root that is computed from receipt hashes is circular, because they cover the root.
 	circular := canon.Digest(checkpoint.Root())
 	switch stated {
 	case upstreamRoot(hashes):
-		if len(hashes) == 1 { // the older construction does not change a single leaf
+		if len(hashes) == 1 { // older construction does not change a single leaf
 			return "the stated root is the hash of the batch's only receipt, which covers the root: it would be circular" + rule
 		}
 		return "the stated root is that of Harn's older tree over the receipt hashes" + ambiguous + rule
@@ -153,14 +156,14 @@ func (m *Manifest) Explain(stated canon.Digest) string {
 	return ""
 }
 
-// An Entry describes one receipt in a batch.
+// An Entry describes a receipt in a batch.
 type Entry struct {
 	ReceiptID   string
 	Leaf        merkle.Hash  // receipt.BatchLeaf of the receipt
 	ReceiptHash canon.Digest // chain.receipt_hash
 }
 
-// append appends the entry in canonical form.
+// append appends the entry to b in canonical form.
 func (e Entry) append(b []byte) []byte {
 	b = canon.AppendString(append(b, `{"leaf_hash":`...), canon.Digest(e.Leaf).String())
 	b = canon.AppendString(append(b, `,"receipt_hash":`...), e.ReceiptHash.String())
@@ -168,14 +171,14 @@ func (e Entry) append(b []byte) []byte {
 	return append(b, '}')
 }
 
-// Limits of a manifest, and therefore of a batch.
+// These are the limits on manifests, and therefore on batches.
 const (
 	MaxEntries = 1 << 16  // receipts
-	MaxBytes   = 32 << 20 // bytes of the manifest
-	maxDepth   = 32       // nested arrays and objects; a manifest needs 3
+	MaxBytes   = 32 << 20 // length of a manifest, in bytes
+	maxDepth   = 32       // nesting of arrays and objects; a manifest needs only 3
 )
 
-// checkCount returns an error if a manifest cannot list that many receipts.
+// checkCount returns an error if a manifest cannot list n receipts.
 func checkCount(n int) error {
 	switch {
 	case n == 0:
@@ -186,17 +189,18 @@ func checkCount(n int) error {
 	return nil
 }
 
-// The rule for roots, and the defect in upstream's older rule.
+// These parts of messages describe the correct way to compute a root, and what is wrong with the
+// older construction.
 const (
 	rule = "; a root is made by RFC 9162 section 2.1.1 over the leaf hashes SHA-256(0x00 ‖ the canonical form of a receipt without chain and signatures)"
 
 	ambiguous = ": it hashes their texts and pairs an odd node with itself, so different lists have one root (CVE-2012-2459)"
 )
 
-// upstreamRoot returns the root of digests in the construction that harn-provenance-receipt-v1
-// receipts use for their events: the leaves are the texts "sha256:…", a parent is the text of the
-// SHA-256 of two concatenated texts, and an odd node is paired with itself. The result is used only
-// to recognize an upstream root, never to accept it.
+// upstreamRoot computes a root as harn-provenance-receipt-v1 receipts do for their events. The
+// leaves are the strings "sha256:…", a parent is the SHA-256, also as a string, of two concatenated
+// strings, and an odd node is paired with itself. The root is used only to recognize an incorrect
+// root, and is never accepted.
 func upstreamRoot(level []canon.Digest) canon.Digest {
 	for len(level) > 1 {
 		var parents []canon.Digest

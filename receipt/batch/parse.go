@@ -8,11 +8,12 @@ import (
 	"github.com/receiptkit/receiptkit/schemas"
 )
 
-// ParseManifest parses a manifest in any JSON spelling. The stated root must match its leaves. No
-// receipt_id, leaf_hash, or receipt_hash may occur twice, because each identifies a receipt. At
-// most [MaxBytes] bytes and [MaxEntries] entries are accepted.
+// ParseManifest parses a manifest in any spelling of JSON. The root in the manifest must match the
+// leaves. No receipt_id, leaf_hash, or receipt_hash may occur twice, because each of them
+// identifies one receipt. A manifest may have at most [MaxBytes] bytes and [MaxEntries] entries.
 //
-// The error is or wraps a *[canon.SyntaxError], is an *[InvalidError], or reports an incorrect
+// If the manifest is not valid JSON, the error is or wraps a *[canon.SyntaxError]. If it does not
+// follow the rules, the error is an *[InvalidError]. Otherwise, the error describes an incorrect
 // root.
 func ParseManifest(data []byte) (*Manifest, error) {
 	doc := new(canon.Document)
@@ -30,7 +31,7 @@ func ParseManifest(data []byte) (*Manifest, error) {
 		return nil, &InvalidError{found.Problems, found.Total}
 	}
 
-	// A document that matches the schema may still list a receipt twice.
+	// A document that matches the schema may still list the same receipt twice.
 	entries, err := readEntries(root.Member("receipts"))
 	if err != nil {
 		return nil, err
@@ -41,7 +42,7 @@ func ParseManifest(data []byte) (*Manifest, error) {
 		return nil, err
 	}
 
-	// The root is computed from the leaves, and then compared with the stated root.
+	// Compute the root from the leaves, and compare it with the root in the manifest.
 	m := newManifest(entries)
 	if stated != m.root {
 		err := fmt.Errorf("batch: the manifest states the root %v, its leaves have the RFC 9162 root %v", stated, m.root)
@@ -64,7 +65,7 @@ func readEntries(list canon.Node) ([]Entry, error) {
 			return nil, err
 		}
 
-		// Each of the three identifies one receipt.
+		// Each of the three values identifies one receipt.
 		e := Entry{n.Member("receipt_id").String(), merkle.Hash(leaf), hash}
 		twice.add(i, "receipt_id", e.ReceiptID)
 		twice.add(i, "leaf_hash", leaf.String())
@@ -78,9 +79,9 @@ func readEntries(list canon.Node) ([]Entry, error) {
 	return entries, nil
 }
 
-// repeats finds values that occur twice in a list.
+// repeats finds values that occur twice in a manifest.
 type repeats struct {
-	first    map[[2]string]int // for each member and value, the entry that contains it
+	first    map[[2]string]int // index of the first entry with this member and value
 	problems []schemas.Problem // the first schemas.MaxProblems
 	total    int
 }

@@ -12,28 +12,29 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// A Batch is an ordered list of receipts that state the same root, with their manifest.
+// A Batch contains receipts with the same root, in order, and their manifest.
 type Batch struct {
 	Receipts []*receipt.Sealed
 	Manifest *Manifest
 }
 
-// Seal creates a batch from drafts, in their order. The first draft of each stream is linked to the
-// head of that stream. A stream that is not in heads is new. The other drafts are linked to the
-// previous draft of their stream. If signer is nil, the receipts are not signed, and can be signed
-// individually. Without a signer, the same drafts and heads always result in the same bytes.
+// Seal creates a batch from drafts, in the given order. The first draft in each stream is linked to
+// the head of the stream, and every other draft is linked to the previous draft in its stream. If
+// heads does not contain a stream, the stream is new. If signer is nil, the receipts are not
+// signed, but each can be signed later. In this case, the same drafts and heads always result in
+// the same bytes.
 //
-// The drafts are documents that [receipt.SealDocument] accepts, without a merkle_root and with
-// distinct receipt_ids. If any draft cannot be sealed, no draft is sealed. The error then joins one
-// *[DraftError] for each such draft (errors.Join), and each lists every problem of its draft. A
-// batch has at most [MaxEntries] drafts.
+// A draft must be a document that [receipt.SealDocument] accepts, and must not have a merkle_root.
+// Each draft must have a different receipt_id. If any draft cannot be sealed, none is. The error
+// then contains one *[DraftError] for each such draft (errors.Join), which lists all problems of
+// the draft. A batch has at most [MaxEntries] drafts.
 func Seal(ctx context.Context, drafts []*canon.Document, heads map[chain.Stream]chain.Head, signer receipt.Signer) (*Batch, error) {
 	if err := checkCount(len(drafts)); err != nil {
 		return nil, err
 	}
 
-	// Two passes over the drafts are needed, because each receipt contains the root, which depends
-	// on every leaf.
+	// The drafts are processed twice, because each receipt contains the root, and the root depends
+	// on all leaves.
 	leaves, err := leavesOf(ctx, drafts, heads)
 	if err != nil {
 		return nil, err
@@ -43,7 +44,7 @@ func Seal(ctx context.Context, drafts []*canon.Document, heads map[chain.Stream]
 		return b, err
 	}
 
-	// Signatures are outside the hash, so they are added last.
+	// The hash does not cover signatures, so they are added last.
 	for i, r := range b.Receipts {
 		if b.Receipts[i], err = r.Sign(ctx, signer); err != nil {
 			return nil, &DraftError{i, err}
@@ -53,7 +54,7 @@ func Seal(ctx context.Context, drafts []*canon.Document, heads map[chain.Stream]
 	return b, nil
 }
 
-// leavesOf returns the leaf hashes, or the errors of all drafts.
+// leavesOf returns the leaf hashes of the drafts, or all of their errors.
 func leavesOf(ctx context.Context, drafts []*canon.Document, heads map[chain.Stream]chain.Head) ([]merkle.Hash, error) {
 	t := trial{heads, make(map[chain.Stream]int), make(map[string]int)}
 	leaves := make([]merkle.Hash, len(drafts))
@@ -71,12 +72,12 @@ func leavesOf(ctx context.Context, drafts []*canon.Document, heads map[chain.Str
 	return leaves, errors.Join(failures...)
 }
 
-// link seals the drafts one after another, with the root of their leaves.
+// link seals the drafts in order, with the root of their leaves.
 func link(ctx context.Context, drafts []*canon.Document, heads map[chain.Stream]chain.Head, leaves []merkle.Hash) (*Batch, error) {
 	root := canon.Digest(merkle.Root(leaves))
 	receipts, entries := make([]*receipt.Sealed, len(drafts)), make([]Entry, len(drafts))
 
-	// Copy the heads, because the map belongs to the caller.
+	// Copy the map, because it belongs to the caller.
 	latest := maps.Clone(heads)
 	if latest == nil {
 		latest = make(map[chain.Stream]chain.Head)
@@ -98,7 +99,7 @@ func link(ctx context.Context, drafts []*canon.Document, heads map[chain.Stream]
 		latest[r.Stream()] = r.Head()
 	}
 
-	// Reject a batch whose manifest would be too large to be parsed.
+	// Reject a batch whose manifest is too long to be parsed.
 	m := newManifest(entries)
 	if size := len(m.Marshal()); size > MaxBytes {
 		return nil, fmt.Errorf("batch: the manifest would have %d bytes; the maximum is %d", size, MaxBytes)
@@ -107,16 +108,17 @@ func link(ctx context.Context, drafts []*canon.Document, heads map[chain.Stream]
 	return &Batch{receipts, m}, nil
 }
 
-// A trial seals drafts before their root is known, with a placeholder of the same length. It finds
-// every problem, and computes the leaves, which contain neither the root nor the links.
+// A trial seals drafts before the root is known. It uses a placeholder that has the length of a
+// root. It finds all problems, and computes the leaves, which depend neither on the root nor on
+// links.
 type trial struct {
 	heads  map[chain.Stream]chain.Head
-	latest map[chain.Stream]int // index of the latest draft in each stream
-	ids    map[string]int       // index of the draft that has the receipt_id
+	latest map[chain.Stream]int // index of the last draft so far in each stream
+	ids    map[string]int       // index of the draft with this receipt_id
 }
 
-// leaf returns the leaf hash of the draft at index i. The error is a *[receipt.InvalidError], or an
-// internal error.
+// leaf returns the leaf hash of draft, whose index is i. The error is a *[receipt.InvalidError] or
+// an internal error.
 func (t *trial) leaf(i int, draft *canon.Document) (merkle.Hash, error) {
 	before, head, without := t.place(i, chain.StreamOf(draft))
 	problems := append(misplaced(draft.Root(), before), t.repeated(i, draft.Root().Member("receipt_id"))...)
@@ -127,8 +129,7 @@ func (t *trial) leaf(i int, draft *canon.Document) (merkle.Hash, error) {
 		sealed, err = receipt.SealDocument(filled, head)
 	}
 
-	// The problems that sealing finds are joined with those that the batch finds, so that all
-	// problems of a draft are reported together.
+	// Problems that sealing finds and problems that the batch finds are reported together.
 	var invalid *receipt.InvalidError
 	if errors.As(err, &invalid) {
 		problems = append(problems, invalid.Problems...)
@@ -139,14 +140,14 @@ func (t *trial) leaf(i int, draft *canon.Document) (merkle.Hash, error) {
 		return merkle.Hash{}, &receipt.InvalidError{Problems: problems}
 	}
 
-	// Use the sealed form, because sealing may add the schema marker.
+	// Use the sealed document, because sealing may add the schema marker.
 	return receipt.BatchLeaf(sealed.Document()), nil
 }
 
-// place returns the index of the previous draft in the stream, and the head to use for the trial.
-// If there is no previous draft, the index is -1 and the head is the head of the stream. Otherwise,
-// the head is a placeholder. In that case, a link in the draft itself is always a problem and must
-// be omitted.
+// place returns the index of the previous draft in the stream, the head for the trial, and the
+// member to omit. If there is no previous draft, the index is -1, and the head is that of the
+// stream. Otherwise, the head is a placeholder, and the draft must not contain a link, so the link
+// is omitted.
 func (t *trial) place(i int, stream chain.Stream) (before int, head chain.Head, without string) {
 	before, found := t.latest[stream]
 	t.latest[stream] = i
@@ -156,10 +157,10 @@ func (t *trial) place(i int, stream chain.Stream) (before int, head chain.Head, 
 	return -1, t.heads[stream], ""
 }
 
-// repeated reports a receipt_id that an earlier draft has.
+// repeated reports a receipt_id that an earlier draft already has.
 func (t *trial) repeated(i int, id canon.Node) []receipt.Problem {
 	if id.Kind() != canon.KindString {
-		return nil // the schema check reports it
+		return nil // is reported by the schema check
 	}
 	first, found := t.ids[id.String()]
 	if !found {

@@ -3,16 +3,16 @@ package keys
 import (
 	"crypto"
 	"crypto/elliptic"
-	_ "crypto/sha256" // SHA-256 for ES256, PS256, and RS256
-	_ "crypto/sha512" // SHA-384 and SHA-512 for the other algorithms
+	_ "crypto/sha256" // for ES256, PS256, and RS256
+	_ "crypto/sha512" // for the other algorithms
 	"fmt"
 
 	"filippo.io/mldsa"
 )
 
-// The algorithms that a receipt may name, in their exact spelling. Ed25519 is the algorithm of RFC
-// 8032, in the receipt format's spelling. The other algorithms, which [Algorithms] lists, have the
-// JWS names from RFC 7518 section 3.1, RFC 8037 section 3.1, and RFC 9964.
+// These are the algorithms that a receipt may name, spelled exactly as in receipts. Ed25519 is the
+// algorithm of RFC 8032, as it is spelled in the receipt format. The other algorithms in
+// [Algorithms] have their JWS names (RFC 7518 section 3.1, RFC 8037 section 3.1, and RFC 9964).
 const (
 	Ed25519 = "ed25519"
 	edDSA   = "EdDSA"
@@ -28,11 +28,11 @@ const (
 	mldsa65 = "ML-DSA-65"
 )
 
-// MLDSA44 is the algorithm for keys that sign and cosign checkpoints, but not receipts (C2SP
-// tlog-cosignature).
+// MLDSA44 is an algorithm for keys that sign and cosign checkpoints (C2SP tlog-cosignature), but
+// not receipts.
 const MLDSA44 = "ML-DSA-44"
 
-// Algorithms returns the names of all algorithms for receipts, ed25519 first.
+// Algorithms returns the names of all algorithms for signing receipts. The first is ed25519.
 func Algorithms() []string {
 	return []string{Ed25519, edDSA, es256, es384, es512, ps256, ps384, ps512, rs256, rs384, rs512, mldsa65}
 }
@@ -47,12 +47,12 @@ const (
 	familyMLDSA                 // AKP
 )
 
-// An algorithm is one entry in the fixed list.
+// An algorithm is an entry in the fixed list of algorithms.
 type algorithm struct {
 	name   string
 	family family
-	hash   crypto.Hash // hash applied to the message before signing; 0 for none
-	size   int         // length of a signature in bytes; 0 for the modulus length
+	hash   crypto.Hash // hash applied to the message before signing, or 0 for none
+	size   int         // length of a signature in bytes, or 0 for the length of the modulus
 }
 
 func algorithmOf[T ~string | ~[]byte](name T) (algorithm, bool) {
@@ -62,7 +62,8 @@ func algorithmOf[T ~string | ~[]byte](name T) (algorithm, bool) {
 	case edDSA:
 		return algorithm{edDSA, familyEd25519, 0, 64}, true
 
-	// RFC 7518 section 3.4: R followed by S, each as long as the order of the curve.
+	// The signature is R followed by S, each as long as the order of the curve (RFC 7518 section
+	// 3.4).
 	case es256:
 		return algorithm{es256, familyECDSA, crypto.SHA256, 64}, true
 	case es384:
@@ -70,7 +71,7 @@ func algorithmOf[T ~string | ~[]byte](name T) (algorithm, bool) {
 	case es512:
 		return algorithm{es512, familyECDSA, crypto.SHA512, 132}, true
 
-	// RFC 7518 sections 3.5 and 3.3: as long as the modulus.
+	// The signature is as long as the modulus (RFC 7518 sections 3.3 and 3.5).
 	case ps256:
 		return algorithm{ps256, familyPSS, crypto.SHA256, 0}, true
 	case ps384:
@@ -84,14 +85,14 @@ func algorithmOf[T ~string | ~[]byte](name T) (algorithm, bool) {
 	case rs512:
 		return algorithm{rs512, familyPKCS1, crypto.SHA512, 0}, true
 
-	// RFC 9964: the message itself is signed (called pure in FIPS 204), without a context.
+	// The message itself is signed, without a context (RFC 9964; FIPS 204 calls this "pure").
 	case mldsa65:
 		return algorithm{mldsa65, familyMLDSA, 0, mldsa.MLDSA65SignatureSize}, true
 	}
 	return algorithm{}, false
 }
 
-// checkAlgorithm returns an error if keys cannot have the algorithm.
+// checkAlgorithm returns an error if name is not an algorithm that a key can have.
 func checkAlgorithm(name string) error {
 	if _, ok := algorithmOf(name); !ok && name != MLDSA44 {
 		return fmt.Errorf("keys: unsupported algorithm %s: must be one of %q", quote(name), append(Algorithms(), MLDSA44))
@@ -99,13 +100,13 @@ func checkAlgorithm(name string) error {
 	return nil
 }
 
-// isEd25519Name reports whether name is the alg of an Ed25519 key. There are three names for this
-// algorithm: in RFC 8037, in RFC 9864, and in the receipt format.
+// isEd25519Name reports whether name is a name of Ed25519 in the alg of a key. The algorithm has
+// three names: in RFC 8037, in RFC 9864, and in the receipt format.
 func isEd25519Name(name string) bool {
 	return name == edDSA || name == "Ed25519" || name == Ed25519
 }
 
-// jwkAlgorithm returns an algorithm's spelling in a JWK's alg member.
+// jwkAlgorithm returns the name of an algorithm as the alg member of a JWK spells it.
 func jwkAlgorithm(name string) string {
 	if name == Ed25519 {
 		return "Ed25519" // RFC 9864
@@ -113,13 +114,14 @@ func jwkAlgorithm(name string) string {
 	return name
 }
 
-// fits reports whether a key with the algorithm ours may check a signature that names the algorithm
-// theirs.
+// fits reports whether a key with the algorithm ours may be used to verify a signature that names
+// the algorithm theirs.
 func fits(ours, theirs string) bool {
 	return ours == theirs || ours == Ed25519 && theirs == edDSA
 }
 
-// curveOf returns the curve for a JWK crv (RFC 7518 section 6.2.1.1) and the only algorithm for it.
+// curveOf returns the curve that a JWK names in crv (RFC 7518 section 6.2.1.1), and the only
+// algorithm for that curve.
 func curveOf(crv string) (elliptic.Curve, string) {
 	switch crv {
 	case "P-256":
@@ -132,5 +134,5 @@ func curveOf(crv string) (elliptic.Curve, string) {
 	return nil, ""
 }
 
-// coordinate returns the length of a coordinate in bytes.
+// coordinate returns the length of a coordinate on the curve, in bytes.
 func coordinate(c elliptic.Curve) int { return (c.Params().BitSize + 7) / 8 }

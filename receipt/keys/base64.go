@@ -10,8 +10,8 @@ import (
 
 var errBase64 = errors.New("not canonical base64url without padding")
 
-// decodeURL decodes base64url according to RFC 7515 section 2: no padding, no whitespace, and no
-// unused bits set. encoding/base64 would skip CR and LF.
+// decodeURL decodes base64url as defined in RFC 7515 section 2: without padding, whitespace, or
+// unused bits that are set. encoding/base64 would ignore line breaks.
 func decodeURL(src []byte) ([]byte, error) {
 	if bytes.ContainsAny(src, "\r\n") {
 		return nil, errBase64
@@ -26,7 +26,7 @@ func decodeURL(src []byte) ([]byte, error) {
 
 func encodeURL(b []byte) string { return base64.RawURLEncoding.EncodeToString(b) }
 
-// octets reads a base64url member that must have exactly size bytes.
+// octets decodes a base64url member whose value must be exactly size bytes long.
 func octets(key canon.Node, name string, size int) ([]byte, *SetError) {
 	b, err := binary(key, name)
 	if err == nil && len(b) != size {
@@ -38,7 +38,8 @@ func octets(key canon.Node, name string, size int) ([]byte, *SetError) {
 	return b, nil
 }
 
-// integer decodes a Base64urlUInt (RFC 7518 section 2): big-endian, without leading zeros.
+// integer decodes a Base64urlUInt (RFC 7518 section 2), which is big-endian and has no leading
+// zeros.
 func integer(key canon.Node, name string) ([]byte, *SetError) {
 	b, err := binary(key, name)
 	if err == nil && (len(b) == 0 || b[0] == 0) {

@@ -10,8 +10,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/keys/internal/fixedbase"
 )
 
-// CheckSignature implements [receipt.Trust]. It checks the value's form before it looks up the key,
-// so that a damaged value is detected even if the key is unknown.
+// CheckSignature implements [receipt.Trust]. It checks the form of the value before it looks up the
+// key, so that a malformed value is detected even if the key is unknown.
 func (s *Set) CheckSignature(message []byte, e *receipt.Entry) (*receipt.Key, *receipt.SignatureError) {
 	k := s.byID[string(e.KeyID)]
 	err := s.check(k, message, e)
@@ -34,7 +34,7 @@ func (s *Set) check(k *trusted, message []byte, e *receipt.Entry) *receipt.Signa
 		return s.checkNative(k, message, e)
 	}
 
-	// Check the form first, because this requires no key.
+	// Parse the token first, because this requires no key.
 	t, err := parseToken(e, alg)
 	if err == nil {
 		err = s.usable(k, e)
@@ -43,14 +43,15 @@ func (s *Set) check(k *trusted, message []byte, e *receipt.Entry) *receipt.Signa
 		return err
 	}
 
-	// EdDSA is Ed25519 over the JWS signing input, so a table can also be used for it.
+	// An EdDSA signature is an Ed25519 signature of the JWS signing input, so the table can be used
+	// for it, too.
 	if table := s.tables.of(k, e.Plain); table != nil {
 		return k.judged(table.Verify(t.input(message), t.signature))
 	}
 	return k.verifyToken(t, message)
 }
 
-// usable checks that the entry's key is known and matches its algorithm.
+// usable checks that the key of an entry is known and has the algorithm that the entry names.
 func (s *Set) usable(k *trusted, e *receipt.Entry) *receipt.SignatureError {
 	if k == nil {
 		return refuse(receipt.CodeUnknownKey, "%s is not among the %d trusted keys", quote(e.KeyID), len(s.keys))
@@ -67,12 +68,13 @@ func refuse(code receipt.Code, format string, args ...any) *receipt.SignatureErr
 
 const (
 	nativePrefix = "base64:"
-	nativeBytes  = len(nativePrefix) + 88 // a complete value: 64 bytes take 86 characters and ==
+	nativeBytes  = len(nativePrefix) + 88 // complete value: 64 bytes are encoded as 86 characters and ==
 )
 
-// checkNative is the hot path. It allocates memory only for errors.
+// checkNative must be fast, because it is called for most signatures. It allocates memory only if
+// it returns an error.
 func (s *Set) checkNative(k *trusted, message []byte, e *receipt.Entry) *receipt.SignatureError {
-	var sig [66]byte // the maximum that base64.Encoding writes for 88 characters
+	var sig [66]byte // the most that base64.Encoding writes for 88 characters
 	if !decodeNative(&sig, e.Signature) {
 		return refuse(receipt.CodeMalformedSignature, `expected "base64:" and the 88 characters of padded base64 that stand for 64 bytes`)
 	}
@@ -85,8 +87,8 @@ func (s *Set) checkNative(k *trusted, message []byte, e *receipt.Entry) *receipt
 	return k.judged(ed25519.Verify(k.material.(ed25519.PublicKey), message, sig[:ed25519.SignatureSize]))
 }
 
-// decodeNative decodes a signature in its only accepted encoding. A value of 88 characters that
-// decodes to 64 bytes cannot contain the CR and LF that encoding/base64 skips.
+// decodeNative decodes a native signature, and accepts only one encoding of it. encoding/base64
+// ignores line breaks, but 88 characters that decode to 64 bytes cannot contain any.
 func decodeNative(sig *[66]byte, value []byte) bool {
 	if len(value) != nativeBytes || string(value[:len(nativePrefix)]) != nativePrefix {
 		return false
@@ -97,33 +99,33 @@ func decodeNative(sig *[66]byte, value []byte) bool {
 
 const (
 	// tableAfter is the number of signatures that a [Set] checks with a key before it computes a
-	// table for that key. Computing the base point's table takes as long as about a hundred checks
-	// without tables, and computing a key's table takes as long as about thirty checks. A run that
-	// ends soon afterward has therefore taken at most twice as long as without tables, and about
-	// two hundred further checks compensate for the cost.
+	// table for that key. Computing the table of the base point takes as long as about 100 checks
+	// without tables, and computing the table of a key takes as long as about 30. A program that
+	// ends soon after the tables have been computed has therefore taken at most twice as long as it
+	// would have without them, and about 200 more checks make up for the cost.
 	tableAfter = 128
 
-	// maxTables is the maximum number of keys in a Set that can have a table: the first keys that
-	// are used often.
+	// maxTables is the maximum number of keys in a Set for which tables are computed. The first
+	// keys that are used often get the tables.
 	maxTables = 16
 )
 
-// A trusted is a key in a [Set], which may compute a table for the key.
+// trusted contains a key of a [Set], and its table if one has been computed.
 type trusted struct {
 	*PublicKey
-	uses  atomic.Uint64 // incremented until the table exists
+	uses  atomic.Uint64 // number of uses, until the table exists
 	table atomic.Pointer[fixedbase.Key]
 }
 
-// tables computes a Set's tables, which share the base point's table.
+// tables computes the tables of the keys in a Set, which all use the same table of the base point.
 type tables struct {
 	base    func() *fixedbase.Base // computed once, on first use
-	claimed atomic.Int64           // number of requests for a table, including requests beyond maxTables
+	claimed atomic.Int64           // number of tables requested, which may exceed maxTables
 }
 
-// of returns the key's table, or nil. A check without a table has the same result and is only
-// slower. The call counts as a use. If this use reaches the limit, the call computes the table and
-// waits for it, while concurrent calls continue without a table.
+// of returns the table of a key, or nil if it has none. A check without a table returns the same
+// result but takes longer. Each call is counted as one use of the key. The call that reaches the
+// limit computes the table and returns it; calls at the same time continue without a table.
 func (t *tables) of(k *trusted, plain bool) *fixedbase.Key {
 	if plain || k.Algorithm != Ed25519 {
 		return nil
@@ -135,7 +137,7 @@ func (t *tables) of(k *trusted, plain bool) *fixedbase.Key {
 		return nil
 	}
 
-	// Only one call can reach exactly tableAfter, so the table is not computed twice.
+	// Only one call reaches exactly tableAfter, so the table is not computed twice.
 	table, err := t.base().NewKey(k.material.(ed25519.PublicKey))
 	if err != nil { // cannot happen, because every key in a set is a point
 		return nil

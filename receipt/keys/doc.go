@@ -1,10 +1,10 @@
-// Package keys reads trusted keys, checks signatures with them, and generates new keys.
+// Package keys parses trusted keys, checks signatures with them, and generates new keys.
 //
 // # Trusted keys
 //
 // A trust file is a JWK Set (RFC 7517 section 5) of public signing keys, with at most [MaxSetBytes]
-// bytes and [MaxKeys] keys. Each key has the members for its type (RFC 7518 section 6, RFC 8037
-// section 2, RFC 9964 section 3) and
+// bytes and [MaxKeys] keys. Each key has the members that are defined for its type (RFC 7518
+// section 6, RFC 8037 section 2, RFC 9964 section 3) and
 //
 //	kid      required, unique in the file, at most 1,024 bytes
 //	alg      required for RSA and AKP; for EC that of the curve; for Ed25519
@@ -22,14 +22,15 @@
 //	         valid_from and valid_until of RFC 3339
 //	revoked  {"at": NumericDate, "reason": text}
 //
-// Other members are kept but never interpreted: jku, x5u, and x5c are not followed. If a key is
-// invalid, [ParseSet] rejects the entire file instead of omitting the key. It rejects duplicate
-// kids, private and symmetric keys (without showing their values in the error), and keys that
-// provide no security.
+// Other members are kept but ignored. In particular, jku, x5u, and x5c are not followed. If any key
+// is invalid, [ParseSet] rejects the entire file and does not merely omit the key. It rejects
+// duplicate kids, private and symmetric keys (whose values it does not show in the error), and keys
+// that provide no security.
 //
 // # Signatures
 //
-// The message is the 71 ASCII bytes of chain.receipt_hash. A signature has one of two forms.
+// The signed message is the value of chain.receipt_hash, which is 71 ASCII characters. A signature
+// has one of two forms.
 //
 //	ed25519   RFC 8032. "base64:" and the padded standard base64 of the 64
 //	          signature bytes, 95 characters. crypto/ed25519 decides which
@@ -40,31 +41,33 @@
 //	          header has exactly alg, kid (the entry's key_id), and optionally iat
 //	          (the entry's signed_at in whole seconds).
 //
-// Each value has exactly one accepted encoding: no whitespace and no unused bits. The trusted key
-// determines the algorithm; the token never does. For an ECDSA signature (r, s), the value (r, n−s)
-// is also valid, as in RFC 7518. Receipts are never identified by the text of a signature. The salt
-// of PS256, PS384, and PS512 is as long as the hash (RFC 7518 section 3.5).
+// For each value, only one encoding is accepted: without whitespace, and with all unused bits zero.
+// The algorithm is determined by the trusted key, never by the token. If (r, s) is a valid ECDSA
+// signature, (r, n−s) is valid, too, as in RFC 7518. A receipt must therefore never be identified
+// by its signature. The salt of PS256, PS384, and PS512 is as long as the hash (RFC 7518 section
+// 3.5).
 //
 // # Envelopes
 //
-// Package internal/attest puts a receipt into a DSSE envelope. An envelope's message begins with
-// "DSSEv1 "; no other message begins this way. [Set.CheckSignature] also checks signatures on
-// envelopes. The value of an envelope's signature is "base64:" followed by padded base64. The key
-// determines the algorithm, which is Ed25519, ES256 (in DER), or ML-DSA-65, and an entry need not
-// name it.
+// Package internal/attest puts a receipt into a DSSE envelope. The signed message of an envelope
+// begins with "DSSEv1 ", and no other message does. [Set.CheckSignature] can also check the
+// signature of an envelope. The value of such a signature is "base64:" followed by padded base64.
+// The algorithm is determined by the key and is Ed25519, ES256 (in DER), or ML-DSA-65; an entry
+// need not name it.
 //
 // # Performance
 //
-// A [Set] counts how often its Ed25519 keys are used. When a key has been used for 128 checks, the
-// Set computes a table of multiples of that key during the call. It does so for at most 16 keys.
-// With a table, a check takes about a third of the time. A table uses 1.2 MB, and all keys of a Set
-// share another table of 3.8 MB, so the total is at most 23 MB. A check with a table returns
-// exactly the same result as crypto/ed25519, as the documentation of package fixedbase explains.
-// With [receipt.Policy.Plain], tables are neither computed nor used. Other keys have no tables.
+// A [Set] counts the uses of each of its Ed25519 keys. At the 128th use of a key, the Set computes
+// a table of multiples of that key. It computes tables for at most 16 keys. With a table, a check
+// takes about a third of the time. The table of a key takes 1.2 MB, and a table that all keys of
+// the Set share takes 3.8 MB, so all tables together take at most 23 MB. A check with a table
+// returns the same result as crypto/ed25519, for the reasons explained in the documentation of
+// package fixedbase. If [receipt.Policy.Plain] is set, tables are neither computed nor used. There
+// are no tables for keys with other algorithms.
 //
 // # Signing
 //
-// [NewSigner] signs with a [PrivateKey], and [NewRemoteSigner] signs with a key that never leaves a
-// KMS or an HSM. A signer signs only receipt hashes, envelopes, JSON objects, COSE messages, and
-// log checkpoints. ML-DSA-44 keys sign only checkpoints.
+// [NewSigner] returns a signer for a [PrivateKey], and [NewRemoteSigner] returns a signer for a key
+// that never leaves a KMS or an HSM. A signer signs only receipt hashes, envelopes, JSON objects,
+// COSE messages, and log checkpoints. With an ML-DSA-44 key, it signs only checkpoints.
 package keys

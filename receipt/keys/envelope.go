@@ -16,15 +16,16 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// envelopeMark is the prefix of a DSSE envelope's message (DSSE v1, section "PAE"). A receipt hash
-// begins with "sha256:", a JWS with "eyJ", and a cosignature with "cosignature/v1". A checkpoint
-// contains line feeds where this message contains lengths. A signature for one kind of message is
-// therefore never valid for another kind.
+// envelopeMark is the prefix of the signed message of a DSSE envelope (DSSE v1, section "PAE"). No
+// other signed message has this prefix: a receipt hash begins with "sha256:", a JWS with "eyJ", and
+// the message of a cosignature with "cosignature/v1". A checkpoint contains line feeds at the
+// positions where the message of an envelope contains lengths. A signature for one kind of message
+// is therefore never valid for another kind.
 const envelopeMark = "DSSEv1 "
 
-// Limits on the base64 text of an envelope's signature. The longest signature is an ML-DSA-65
-// signature, with 3,309 bytes. ES256 signatures in DER and Ed25519 signatures have at most 72
-// bytes.
+// These are the limits on the length of the signature of an envelope in base64. The longest
+// possible signature is an ML-DSA-65 signature of 3,309 bytes. ES256 signatures in DER and Ed25519
+// signatures have at most 72 bytes.
 const (
 	maxEnvelopeSignature = 4412
 	maxClassicSignature  = 256
@@ -32,8 +33,8 @@ const (
 
 func isEnvelope(message []byte) bool { return bytes.HasPrefix(message, []byte(envelopeMark)) }
 
-// checkEnvelope checks a DSSE envelope's signature. The envelope names no algorithm, so the trusted
-// key determines it.
+// checkEnvelope checks the signature of a DSSE envelope. The envelope does not name an algorithm,
+// so the algorithm of the trusted key is used.
 func checkEnvelope(s *Set, k *trusted, message []byte, e *receipt.Entry) *receipt.SignatureError {
 	sig, ok := decodeEnvelope(e.Signature)
 	switch {
@@ -63,7 +64,8 @@ func checkEnvelope(s *Set, k *trusted, message []byte, e *receipt.Entry) *receip
 	return nil
 }
 
-// decodeEnvelope decodes "base64:" followed by standard base64 without line breaks and unused bits.
+// decodeEnvelope decodes "base64:" followed by standard base64, which must not contain line breaks
+// or unused bits that are set.
 func decodeEnvelope(value []byte) ([]byte, bool) {
 	text, ok := bytes.CutPrefix(value, []byte(nativePrefix))
 	if !ok || len(text) == 0 || len(text) > maxEnvelopeSignature || bytes.ContainsAny(text, "\r\n") {
@@ -73,7 +75,7 @@ func decodeEnvelope(value []byte) ([]byte, bool) {
 	return sig, err == nil
 }
 
-// signEnvelope signs a DSSE envelope's message.
+// signEnvelope signs the message of a DSSE envelope.
 func signEnvelope(ctx context.Context, s *Signer, alg algorithm, message []byte) (receipt.Signature, error) {
 	if alg.family != familyEd25519 && alg.name != es256 && alg.name != mldsa65 {
 		return receipt.Signature{}, fmt.Errorf("keys: key %s is for %s, but envelopes are signed with keys for %s, %s, and %s", quote(s.public.ID), s.algorithm, Ed25519, es256, mldsa65)
@@ -94,8 +96,8 @@ func signEnvelope(ctx context.Context, s *Signer, alg algorithm, message []byte)
 	return sig, nil
 }
 
-// inDER converts r and s of equal width to Ecdsa-Sig-Value (RFC 3279 section 2.2.3), the encoding
-// in envelopes.
+// inDER converts a signature from r and s of equal length to an Ecdsa-Sig-Value (RFC 3279 section
+// 2.2.3), which is the encoding in envelopes.
 func inDER(raw []byte) ([]byte, error) {
 	half := len(raw) / 2
 	return asn1.Marshal(struct{ R, S *big.Int }{new(big.Int).SetBytes(raw[:half]), new(big.Int).SetBytes(raw[half:])})

@@ -11,13 +11,13 @@ import (
 // material.
 type SetError struct {
 	Code    receipt.Code // weak_key or invalid_key_set
-	KeyID   string       // the key's kid, if it has one
-	Index   int          // index of the key in the set, from 0; -1 for the entire file or for a single key
+	KeyID   string       // kid of the key, if it has one
+	Index   int          // index of the key in the set, from 0; -1 for a single key or the entire file
 	Pointer string       // RFC 6901
-	Detail  string       // the problem, and possibly the action to take
+	Detail  string       // what is wrong, and sometimes what to do
 
-	// Form is the actual format of the file if the file can be converted: "PEM", "PEM private key",
-	// "OpenSSH", "JWK", or "private JWK". Otherwise, it is "".
+	// Form is the format that the file actually has, if the file can be converted: "PEM", "PEM
+	// private key", "OpenSSH", "JWK", or "private JWK". Otherwise, it is "".
 	Form string
 
 	err error
@@ -35,7 +35,7 @@ func (e *SetError) Error() string {
 	return text + e.Detail
 }
 
-// Unwrap returns the error from package canon if the file is not strict JSON.
+// Unwrap returns the error from package canon if the file is not strict JSON, or nil otherwise.
 func (e *SetError) Unwrap() error { return e.err }
 
 func invalid(pointer, format string, args ...any) *SetError {
@@ -46,24 +46,24 @@ func weak(pointer, format string, args ...any) *SetError {
 	return &SetError{Code: receipt.CodeWeakKey, Index: -1, Pointer: pointer, Detail: fmt.Sprintf(format, args...)}
 }
 
-// form sets the file's actual format.
+// form sets the format that the file actually has.
 func (e *SetError) form(name string) *SetError {
 	e.Form = name
 	return e
 }
 
-// of sets the ID of the key to which an error refers.
+// of sets the ID of the key that has the error.
 func (e *SetError) of(id string) *SetError {
 	e.KeyID = id
 	return e
 }
 
-// at adds a key's index in the set to an error about the key.
+// at adds the index of the key in the set to an error about the key.
 func (e *SetError) at(index int) *SetError {
 	e.Index, e.Pointer = index, fmt.Sprintf("/keys/%d", index)+e.Pointer
 	return e
 }
 
-const maxQuoted = 64 // maximum length, in bytes, of foreign text in a message
+const maxQuoted = 64 // maximum length of quoted untrusted text in a message, in bytes
 
 func quote[T ~string | ~[]byte](s T) string { return untrusted.Quote(s, maxQuoted) }

@@ -12,14 +12,15 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// A File is a trust file that can be edited. The zero File has no keys. A File keeps unknown
-// members. It is not safe for concurrent use. The caller writes the result of Marshal to a file.
+// A File is a trust file that can be edited. The zero File has no keys. A File keeps members that
+// it does not know. It is not safe for concurrent use. To save the File, the caller writes the
+// result of Marshal to disk.
 type File struct {
 	keys  []*PublicKey
 	other []member // next to "keys"
 }
 
-// ParseFile parses a trust file according to the rules of [ParseSet].
+// ParseFile parses a trust file, and follows the same rules as [ParseSet].
 func ParseFile(data []byte) (*File, error) {
 	root, err := parseJSON(data)
 	if err != nil {
@@ -41,8 +42,8 @@ func ParseFile(data []byte) (*File, error) {
 		}
 	}
 
-	// One invalid key rejects the entire file. If only that key were omitted, the file would have a
-	// different meaning.
+	// The entire file is rejected if one key is invalid. If only that key were omitted, the meaning
+	// of the file would change.
 	for i, n := range list.Elements() {
 		k, err := parseMember(n)
 		if err != nil {
@@ -59,7 +60,7 @@ func ParseFile(data []byte) (*File, error) {
 	return f, nil
 }
 
-// parseMember parses a key in a set; receipts refer to the key by its kid.
+// parseMember parses one key of a set. Receipts refer to a key by its kid, so the kid is required.
 func parseMember(n canon.Node) (*PublicKey, *SetError) {
 	if n.Kind() == canon.KindObject && n.Member("kid").IsZero() {
 		return nil, invalid("/kid", "no kid; receipts name keys by it")
@@ -70,9 +71,9 @@ func parseMember(n canon.Node) (*PublicKey, *SetError) {
 // Keys returns copies of the keys.
 func (f *File) Keys() []*PublicKey { return cloneAll(f.keys) }
 
-// Add appends keys. If the file revokes the same key material under another ID, for a reason other
-// than [receipt.ReasonSuperseded], this key is also revoked. The error is a *[SetError]; the file
-// is then unchanged.
+// Add appends keys. If the file revokes the same key material under a different ID, for a reason
+// other than [receipt.ReasonSuperseded], the added key is revoked, too. The error is a *[SetError],
+// and the file is then unchanged.
 func (f *File) Add(keys ...*PublicKey) error {
 	list := slices.Clone(f.keys)
 	for _, k := range keys {
@@ -83,7 +84,7 @@ func (f *File) Add(keys ...*PublicKey) error {
 		list = append(list, c)
 	}
 
-	// A File may be without keys. A Set must have at least one key.
+	// A File may be empty, but a Set must have at least one key.
 	if len(list) > 0 {
 		if _, err := index(list); err != nil {
 			return err
@@ -94,24 +95,24 @@ func (f *File) Add(keys ...*PublicKey) error {
 	return nil
 }
 
-// Revoke revokes a key from the given time on, truncated to the second. With the reason
-// [receipt.ReasonSuperseded], earlier signatures still count, and other IDs for the same key
-// material are not affected. With any other reason, the key material is revoked under all of its
-// IDs in the file. A superseded key can still be revoked for another reason. Any other revocation
-// is final. The error is a *[SetError]; the file is then unchanged.
+// Revoke revokes a key as of the given time, which is truncated to seconds. If the reason is
+// [receipt.ReasonSuperseded], earlier signatures remain valid, and the same key material under
+// other IDs is not affected. For any other reason, the key material is revoked under all of its IDs
+// in the file. A superseded key can later be revoked for another reason. Any other revocation
+// cannot be changed. The error is a *[SetError], and the file is then unchanged.
 func (f *File) Revoke(id string, at time.Time, reason string) error {
 	i := slices.IndexFunc(f.keys, func(k *PublicKey) bool { return k.ID == id })
 	if i < 0 {
 		return invalid("/keys", "no key of this id among %d", len(f.keys)).of(id)
 	}
 
-	// A revocation can become stricter but never weaker.
+	// A revocation can be made stricter, but not weaker.
 	k := f.keys[i]
 	if r := k.Revoked; r != nil && (stolen(r) || reason == receipt.ReasonSuperseded) {
 		return invalid("/revoked", "revoked already, at %s", receipt.At(r.At)).at(i).of(id)
 	}
 
-	// A revoked key must still be valid in a file.
+	// The revoked key must still follow the rules of the file.
 	k, err := revoked(k, at, reason).checked()
 	if err != nil {
 		return err
@@ -123,10 +124,11 @@ func (f *File) Revoke(id string, at time.Time, reason string) error {
 	return nil
 }
 
-// Marshal returns the file as JSON, indented by two spaces, with a final newline. If the result
-// would exceed [MaxSetBytes], whitespace is omitted. If it is still too long, the error is a
-// *[SetError], because no reader would accept the file. Keys keep their order. A key's members are,
-// in this order, kid, the key material, its trust attributes, and the other members.
+// Marshal returns the file as JSON that is indented by two spaces and ends with a line feed. If
+// this is longer than [MaxSetBytes], Marshal omits the whitespace. If the result is still too long,
+// the error is a *[SetError], because no reader would accept the file. The keys are in their
+// original order. The members of a key are kid, the key material, the attributes that affect trust,
+// and the other members, in this order.
 func (f *File) Marshal() ([]byte, error) {
 	list := []byte{'['}
 	for i, k := range f.keys {
@@ -136,10 +138,11 @@ func (f *File) Marshal() ([]byte, error) {
 		list = appendObject(list, k.members())
 	}
 
-	// RFC 7517 section 5: an object with the member keys, and possibly other members.
+	// A JWK Set is an object with the member keys, and possibly with other members (RFC 7517
+	// section 5).
 	text := appendObject(nil, append([]member{{"keys", append(list, ']')}}, f.other...))
 	var b bytes.Buffer
-	_ = json.Indent(&b, text, "", "  ") // cannot fail, because canon wrote or parsed the text
+	_ = json.Indent(&b, text, "", "  ") // cannot fail, because canon wrote or parsed the JSON
 	if b.Len() >= MaxSetBytes {
 		b.Reset()
 		_ = json.Compact(&b, text)
@@ -153,7 +156,7 @@ func (f *File) Marshal() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// A member is a name and the JSON text of its value.
+// A member is the name of a member and the JSON of its value.
 type member struct {
 	name  string
 	value []byte
@@ -161,7 +164,7 @@ type member struct {
 
 func text(name, value string) member { return member{name, canon.AppendString(nil, value)} }
 
-// otherMembers copies the members of an object that are not in known.
+// otherMembers returns copies of the members of an object that are not in known.
 func otherMembers(object canon.Node, known ...string) []member {
 	var others []member
 	for name, value := range object.Members() {
@@ -200,7 +203,7 @@ func sorted(members []member) []member {
 	return members
 }
 
-// recognize rejects key files in other formats. The error describes the actual format.
+// recognize rejects key files in other formats. The error describes the format.
 func recognize(data []byte) error {
 	start := bytes.TrimLeft(data, " \t\r\n")
 	switch {
@@ -214,7 +217,8 @@ func recognize(data []byte) error {
 	return nil
 }
 
-// recognizeSet returns the keys in a JWK Set, or an error that describes the document.
+// recognizeSet returns the keys of a JWK Set, or an error that describes the document if it is not
+// one.
 func recognizeSet(root canon.Node) (canon.Node, *SetError) {
 	list := root.Member("keys")
 	switch {
@@ -230,7 +234,7 @@ func recognizeSet(root canon.Node) (canon.Node, *SetError) {
 		return list, invalid("", `expected a JWK Set: {"keys": […]}`)
 	}
 
-	// A secret is the most serious problem, so it is reported first.
+	// Report secrets first, because they are the most serious problem.
 	if err := checkPublic(root); err != nil && !root.Member("kty").IsZero() {
 		return list, err.of(root.Member("kid").String())
 	}

@@ -9,9 +9,9 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// parseKey parses a public JWK. A non-empty id replaces kid. If both are missing, the ID is derived
-// from the key material, so a set checks for kid beforehand. A non-empty algorithm is used if alg
-// is missing.
+// parseKey parses a public JWK. If id is not empty, it is used instead of kid. If neither is
+// present, the ID is derived from the key material. For a key in a set, the caller must check first
+// that kid is present. algorithm is used if alg is missing.
 func parseKey(n canon.Node, id, algorithm string) (*PublicKey, *SetError) {
 	if n.Kind() != canon.KindObject {
 		return nil, invalid("", "expected a JWK, a JSON object")
@@ -25,7 +25,7 @@ func parseKey(n canon.Node, id, algorithm string) (*PublicKey, *SetError) {
 		known = append(known, "pub")
 	}
 
-	// The ID is read first, because the errors of all further steps contain it.
+	// Parse the ID first, because errors from the later steps contain it.
 	k := &PublicKey{other: otherMembers(n, known...)}
 	for _, step := range []func(*PublicKey, canon.Node) *SetError{
 		func(k *PublicKey, n canon.Node) *SetError { return k.parseID(n, id) },
@@ -41,8 +41,8 @@ func parseKey(n canon.Node, id, algorithm string) (*PublicKey, *SetError) {
 	return k, nil
 }
 
-// checkPublic rejects members that occur only in private and symmetric keys (RFC 7518 sections
-// 6.2.2, 6.3.2, and 6.4, RFC 9964). The message contains no values.
+// checkPublic rejects members that only private and symmetric keys have (RFC 7518 sections 6.2.2,
+// 6.3.2, and 6.4, RFC 9964). The error does not contain their values.
 func checkPublic(n canon.Node) *SetError {
 	for _, name := range []string{"d", "p", "q", "dp", "dq", "qi", "oth", "k", "priv"} {
 		if !n.Member(name).IsZero() {
@@ -77,7 +77,8 @@ func (k *PublicKey) parseMaterial(n canon.Node, algorithm string) *SetError {
 		return err
 	}
 
-	// RFC 7517 section 4.4: alg is the algorithm intended for the key. A token cannot change it.
+	// alg is the algorithm that the key is intended for (RFC 7517 section 4.4). A token cannot
+	// change it.
 	if alg := n.Member("alg"); !alg.IsZero() {
 		if alg.Kind() != canon.KindString {
 			return invalid("/alg", "expected alg as a string")
@@ -99,8 +100,8 @@ func (k *PublicKey) parseMaterial(n canon.Node, algorithm string) *SetError {
 	return nil
 }
 
-// checkForeign rejects members that belong to another key type. A reader that used these members
-// first would read a different key.
+// checkForeign rejects members that belong to a different type of key. A reader that uses these
+// members could otherwise obtain a different key.
 func checkForeign(n canon.Node) *SetError {
 	foreign := map[string][]string{"OKP": {"y", "n", "e"}, "EC": {"n", "e"}, "RSA": {"crv", "x", "y"}, "AKP": {"crv", "x", "y", "n", "e"}}
 	for _, name := range foreign[n.Member("kty").String()] {
@@ -111,8 +112,9 @@ func checkForeign(n canon.Node) *SetError {
 	return nil
 }
 
-// chooseAlgorithm returns a key's algorithm. It is the key's natural algorithm; if alg is present,
-// it must agree. An RSA key has no natural algorithm, so alg determines it.
+// chooseAlgorithm returns the algorithm of a key. If the type of the key implies an algorithm, it
+// is used, and alg must be consistent with it if present. The type of an RSA key implies no
+// algorithm, so alg is used.
 func chooseAlgorithm(natural, alg string) (string, *SetError) {
 	switch {
 	case natural == Ed25519:
@@ -137,7 +139,7 @@ func chooseAlgorithm(natural, alg string) (string, *SetError) {
 	return natural, nil
 }
 
-// checkUse checks that a key may be used for signatures, and for one signature operation (RFC 7517
+// checkUse checks that a key may be used for signatures, and for the given operation (RFC 7517
 // sections 4.2 and 4.3).
 func checkUse(n canon.Node, operation string) *SetError {
 	if use := n.Member("use"); !use.IsZero() && use.String() != "sig" {
@@ -161,7 +163,7 @@ func (k *PublicKey) parseBindings(n canon.Node) (err *SetError) {
 		}
 	}
 
-	// An unknown role is rejected, because a misspelled role must not be ignored silently.
+	// Reject unknown roles, so that a misspelled role is not silently ignored.
 	if list := n.Member("roles"); !list.IsZero() {
 		names, err := stringList(list, "roles")
 		if err != nil {
@@ -185,8 +187,8 @@ func (k *PublicKey) parseBindings(n canon.Node) (err *SetError) {
 	return nil
 }
 
-// stringList parses an array that contains at least one string; all strings must be distinct and
-// non-empty.
+// stringList parses an array of strings that are not empty. It must contain at least one string,
+// and no string twice.
 func stringList(n canon.Node, name string) ([]string, *SetError) {
 	if n.Kind() != canon.KindArray || n.Len() == 0 {
 		return nil, invalid("/"+name, "expected %s as an array of at least one string", name)
@@ -240,8 +242,7 @@ func (k *PublicKey) parseRevoked(n canon.Node) *SetError {
 	if !reason.IsZero() && reason.String() == "" {
 		return invalid("/revoked/reason", "expected reason as a string that is not empty")
 	}
-	// Unlike elsewhere, unknown members are rejected, because a revocation must not have unknown
-	// properties.
+	// Here, unknown members are rejected, because they could change the meaning of the revocation.
 	if other := otherMembers(revoked, "at", "reason"); len(other) > 0 {
 		return invalid("/revoked", "unknown member %s; expected at and reason", quote(other[0].name))
 	}
@@ -252,8 +253,8 @@ func (k *PublicKey) parseRevoked(n canon.Node) *SetError {
 
 const endOf9999 int64 = 253402300799 // 9999-12-31T23:59:59Z
 
-// validity parses one end of a key's validity period: a NumericDate or, if there is none, the RFC
-// 3339 time that Veritas Acta JWK Sets contain.
+// validity parses the start or the end of the period in which a key is valid. This is a NumericDate
+// or, if there is none, an RFC 3339 time, as in the JWK Sets of Veritas Acta.
 func validity(n canon.Node, name, text string) (time.Time, *SetError) {
 	if at := n.Member(text); n.Member(name).IsZero() && !at.IsZero() {
 		t, err := receipt.ParseTime(at.Text())
@@ -265,8 +266,8 @@ func validity(n canon.Node, name, text string) (time.Time, *SetError) {
 	return numericDate(n.Member(name), "/"+name)
 }
 
-// numericDate parses whole seconds since 1970-01-01T00:00:00Z (RFC 7519 section 2). It returns
-// the zero time if n is absent.
+// numericDate parses a number of whole seconds since 1970-01-01T00:00:00Z (RFC 7519 section 2). It
+// returns the zero time if n is absent.
 func numericDate(n canon.Node, pointer string) (time.Time, *SetError) {
 	if n.IsZero() {
 		return time.Time{}, nil

@@ -19,19 +19,19 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// Limits on the size of an RSA key. A smaller key can be factored. With a larger key, checking a
-// signature takes too long.
+// These are the limits on the size of RSA keys. Keys that are smaller can be factored. Checking
+// signatures with larger keys takes too long.
 const (
 	minModulus = 2048 // bits
 	maxModulus = 8192
 )
 
-// A material is a public key that passed all checks: an ed25519.PublicKey, an *ecdsa.PublicKey, an
+// A material is a public key that has been checked: an ed25519.PublicKey, an *ecdsa.PublicKey, an
 // *rsa.PublicKey, or a *mldsa.PublicKey.
 type material = crypto.PublicKey
 
-// parseMaterial parses the key in a JWK. It also returns the algorithm that the key implies, or ""
-// for RSA.
+// parseMaterial returns the public key in a JWK. It also returns the algorithm that the type of the
+// key implies, or "" for RSA.
 func parseMaterial(key canon.Node) (material, string, *SetError) {
 	kty := key.Member("kty")
 	switch {
@@ -54,7 +54,7 @@ func parseMaterial(key canon.Node) (material, string, *SetError) {
 	return nil, "", invalid("/kty", "kty is %s, expected OKP, EC, RSA or AKP", quote(kty.Text()))
 }
 
-// parseEd25519 parses the members in RFC 8037 section 2.
+// parseEd25519 parses the members that are defined in RFC 8037 section 2.
 func parseEd25519(key canon.Node) (material, *SetError) {
 	if crv := key.Member("crv"); crv.String() != "Ed25519" {
 		return nil, invalid("/crv", "crv is %s, expected Ed25519, the only curve of an OKP key that receipts use", quote(crv.Text()))
@@ -69,13 +69,13 @@ func parseEd25519(key canon.Node) (material, *SetError) {
 	return ed25519.PublicKey(x), nil
 }
 
-// checkEd25519 rejects encodings under which signatures prove nothing or verifiers disagree: the 14
-// encodings of low-order points, every y that is not reduced modulo p = 2^255−19 (RFC 8032 section
-// 5.1.3), and encodings that are not points. Points with a low-order component cannot be recognized
-// by their bytes. crypto/ed25519 treats them as ref10 does.
+// checkEd25519 rejects encodings for which a signature proves nothing or verifiers disagree: the 14
+// encodings of points with low order, every y that is not reduced modulo p = 2^255−19 (RFC 8032
+// section 5.1.3), and encodings of no point. Other points with a component of low order cannot be
+// recognized by their bytes. crypto/ed25519 treats them in the same way as ref10.
 func checkEd25519(key []byte) *SetError {
 	y := bytes.Clone(key)
-	y[31] &= 0x7f // the sign bit of x; each y below has two encodings
+	y[31] &= 0x7f // sign bit of x; each y in the list has two encodings
 	switch hex.EncodeToString(y) {
 	case "0000000000000000000000000000000000000000000000000000000000000000", // order 4
 		"0100000000000000000000000000000000000000000000000000000000000000", // order 1
@@ -87,8 +87,8 @@ func checkEd25519(key []byte) *SetError {
 		return weak("/x", "x is a point of low order, under which anyone can sign")
 	}
 
-	// RFC 8032 section 5.1.3, step 1: y must be below p. Steps 2 to 4: there must be an x for this
-	// y.
+	// In step 1 of RFC 8032 section 5.1.3, y must be less than p. In steps 2 to 4 of RFC 8032
+	// section 5.1.3, there must be an x for y.
 	if y[0] >= 0xed && y[31] == 0x7f && bytes.Count(y[1:31], []byte{0xff}) == 30 {
 		return weak("/x", "x is not the canonical encoding of its point (RFC 8032 section 5.1.3)")
 	}
@@ -99,13 +99,13 @@ func checkEd25519(key []byte) *SetError {
 	return nil
 }
 
-// isPoint reports whether RFC 8032 section 5.1.3 finds an x for the encoding.
+// isPoint reports whether decoding key (RFC 8032 section 5.1.3) finds an x.
 func isPoint(key []byte) bool {
 	_, err := new(edwards25519.Point).SetBytes(key)
 	return err == nil
 }
 
-// parseECDSA parses the members in RFC 7518 section 6.2.1.
+// parseECDSA parses the members that are defined in RFC 7518 section 6.2.1.
 func parseECDSA(key canon.Node) (material, string, *SetError) {
 	crv := key.Member("crv")
 	curve, alg := curveOf(crv.String())
@@ -113,7 +113,7 @@ func parseECDSA(key canon.Node) (material, string, *SetError) {
 		return nil, "", invalid("/crv", "crv is %s, expected P-256, P-384 or P-521", quote(crv.Text()))
 	}
 
-	// RFC 7518 sections 6.2.1.2 and 6.2.1.3: each value has the full length of a coordinate.
+	// Each value has the full length of a coordinate (RFC 7518 sections 6.2.1.2 and 6.2.1.3).
 	x, err := octets(key, "x", coordinate(curve))
 	if err != nil {
 		return nil, "", err
@@ -123,7 +123,7 @@ func parseECDSA(key canon.Node) (material, string, *SetError) {
 		return nil, "", err
 	}
 
-	// The byte 4 means that both coordinates follow.
+	// The byte 4 indicates that both coordinates follow.
 	pub, bad := ecdsa.ParseUncompressedPublicKey(curve, append(append([]byte{4}, x...), y...))
 	if bad != nil {
 		return nil, "", weak("/x", "x and y are not a point of the curve %s", crv.String())
@@ -132,8 +132,8 @@ func parseECDSA(key canon.Node) (material, string, *SetError) {
 	return pub, alg, nil
 }
 
-// parseMLDSA parses the members in RFC 9964 section 3. alg is required, because it selects the
-// parameters.
+// parseMLDSA parses the members that are defined in RFC 9964 section 3. alg is required, because it
+// selects the parameters.
 func parseMLDSA(key canon.Node) (material, string, *SetError) {
 	alg := key.Member("alg").String()
 	parameters, ok := parametersOf(alg)
@@ -161,7 +161,7 @@ func parametersOf(algorithm string) (mldsa.Parameters, bool) {
 	return mldsa.Parameters{}, false
 }
 
-// parseRSA parses the members in RFC 7518 section 6.3.1.
+// parseRSA parses the members that are defined in RFC 7518 section 6.3.1.
 func parseRSA(key canon.Node) (material, *SetError) {
 	n, err := integer(key, "n")
 	if err != nil {
@@ -196,9 +196,9 @@ func newRSA(n, e *big.Int) (*rsa.PublicKey, *SetError) {
 	return &rsa.PublicKey{N: n, E: int(e.Int64())}, nil
 }
 
-// isROCA recognizes the moduli described in CVE-2017-15361, whose primes are powers of 65537 modulo
-// every small prime. The published test checks whether n is such a power modulo each small prime.
-// About one in 2^27 other moduli also passes the test.
+// isROCA recognizes the RSA moduli described in CVE-2017-15361. Modulo every small prime, their
+// prime factors are powers of 65537. The published test therefore checks whether n is such a power
+// modulo each small prime. About one in 2^27 other moduli also passes this test.
 func isROCA(n *big.Int) bool {
 	for _, prime := range []int64{11, 13, 17, 19, 37, 53, 61, 71, 73, 79, 97, 103, 107, 109, 127, 151, 157} {
 		want := new(big.Int).Mod(n, big.NewInt(prime)).Int64()
@@ -214,7 +214,7 @@ func isROCA(n *big.Int) bool {
 	return true
 }
 
-// checkMaterial checks a key that was not parsed from a JWK, and returns a copy of the key.
+// checkMaterial checks a key that was not parsed from a JWK, and returns a copy of it.
 func checkMaterial(pub crypto.PublicKey) (material, string, *SetError) {
 	switch pub := pub.(type) {
 	case ed25519.PublicKey:
@@ -235,7 +235,7 @@ func checkMaterial(pub crypto.PublicKey) (material, string, *SetError) {
 			return nil, "", invalid("", "the ECDSA curve is %s, expected P-256, P-384 or P-521", quote(pub.Curve.Params().Name))
 		}
 
-		// Encode and decode the key, to check the point and to copy it.
+		// Encode and decode the key, which checks the point and makes a copy.
 		point, err := pub.Bytes()
 		if err != nil {
 			return nil, "", weak("", "the ECDSA public key is not a point of its curve")
@@ -261,14 +261,14 @@ func checkMaterial(pub crypto.PublicKey) (material, string, *SetError) {
 	return nil, "", invalid("", "a key of type %T, expected Ed25519, ECDSA, RSA or ML-DSA", pub)
 }
 
-// jwkMembers returns the members of a JWK that contain the public key, kty first.
+// jwkMembers returns the members of a JWK that contain the public key. The first is kty.
 func jwkMembers(m material) []member {
 	switch pub := m.(type) {
 	case ed25519.PublicKey:
 		return []member{text("kty", "OKP"), text("crv", "Ed25519"), text("x", encodeURL(pub))}
 	case *ecdsa.PublicKey:
 		point, err := pub.Bytes()
-		if err != nil { // cannot happen, because it was a point when it was parsed
+		if err != nil { // cannot happen, because the key was checked to be a point
 			return nil
 		}
 		size := coordinate(pub.Curve)
@@ -282,13 +282,13 @@ func jwkMembers(m material) []member {
 	return nil
 }
 
-// thumbprint hashes the required members, sorted by name (RFC 7638 section 3). For an AKP key, alg
-// is one of these members (RFC 9964 section 6).
+// thumbprint returns the hash of the required members, sorted by name (RFC 7638 section 3). For an
+// AKP key, alg is a required member, too (RFC 9964 section 6).
 func thumbprint(m material) [32]byte {
 	return sha256.Sum256(appendObject(nil, sorted(jwkMembers(m))))
 }
 
-// defaultID returns an ID derived from a key's material.
+// defaultID returns an ID that is derived from the key material.
 func defaultID(m material, algorithm string) string {
 	data, prefix := []byte(nil), strings.ToLower(algorithm)
 	if raw, ok := m.(ed25519.PublicKey); ok {

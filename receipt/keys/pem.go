@@ -14,13 +14,13 @@ import (
 	"filippo.io/mldsa/x509"
 )
 
-// maxPEMBytes is the maximum size of a PEM file. It is checked first, because parsing can take
-// quadratic time.
+// maxPEMBytes is the maximum length of a PEM file. It is checked before parsing, because parsing
+// can take quadratic time.
 const maxPEMBytes = 64 << 10
 
-// ParsePublicPEM parses a PEM file (RFC 7468) with exactly one public key, as SubjectPublicKeyInfo
-// ("PUBLIC KEY") or PKCS #1 ("RSA PUBLIC KEY"). id and algorithm are as in [FromPublic]. The error
-// is a *[SetError].
+// ParsePublicPEM parses a PEM file (RFC 7468) that contains exactly one public key, as
+// SubjectPublicKeyInfo ("PUBLIC KEY") or in PKCS #1 ("RSA PUBLIC KEY"). id and algorithm have the
+// same meaning as for [FromPublic]. The error is a *[SetError].
 func ParsePublicPEM(data []byte, id, algorithm string) (*PublicKey, error) {
 	block, err := onePEM(data)
 	if err != nil {
@@ -48,9 +48,9 @@ func ParsePublicPEM(data []byte, id, algorithm string) (*PublicKey, error) {
 	return FromPublic(pub, id, algorithm)
 }
 
-// ParsePrivatePEM parses a PEM file with exactly one private key, as unencrypted PKCS #8 ("PRIVATE
-// KEY"). id and algorithm are as in [FromPublic]. The error is a *[SetError] and never shows key
-// material.
+// ParsePrivatePEM parses a PEM file that contains exactly one private key, in unencrypted PKCS #8
+// ("PRIVATE KEY"). id and algorithm have the same meaning as for [FromPublic]. The error is a
+// *[SetError] and never contains key material.
 func ParsePrivatePEM(data []byte, id, algorithm string) (*PrivateKey, error) {
 	block, err := onePEM(data)
 	if err != nil {
@@ -69,7 +69,7 @@ func ParsePrivatePEM(data []byte, id, algorithm string) (*PrivateKey, error) {
 		return nil, invalid("", "this PEM file holds a %s, expected a PRIVATE KEY", quote(block.Type))
 	}
 
-	// Check before crypto/x509 computes with an RSA key; see checkPrimes.
+	// Check this before crypto/x509 computes with an RSA key; see checkPrimes.
 	if err := checkPKCS8(block.Bytes); err != nil {
 		return nil, err
 	}
@@ -82,16 +82,16 @@ func ParsePrivatePEM(data []byte, id, algorithm string) (*PrivateKey, error) {
 	return newPrivate(signer, id, algorithm)
 }
 
-// checkPKCS8 calls checkPrimes for an RSA key, and requires an ML-DSA key to be a seed. It ignores
-// input that it cannot parse. Package x509 parses more variants of the structures and reports the
-// error.
+// checkPKCS8 calls checkPrimes for an RSA key, and checks that an ML-DSA key is stored as a seed.
+// It returns nil for data that it cannot parse. crypto/x509 accepts more variants and reports an
+// error if the data is invalid.
 func checkPKCS8(der []byte) *SetError {
-	var outer struct { // RFC 5208 section 5
+	var outer struct { // structure in RFC 5208 section 5
 		Version   int
 		Algorithm pkix.AlgorithmIdentifier
 		Key       []byte
 	}
-	var inner struct { // RFC 8017 appendix A.1.2
+	var inner struct { // structure in RFC 8017 appendix A.1.2
 		Version int
 		N       *big.Int
 		E       int
@@ -101,8 +101,8 @@ func checkPKCS8(der []byte) *SetError {
 	if _, err := asn1.Unmarshal(der, &outer); err != nil {
 		return nil
 	}
-	// RFC 9881 section 6: the seed [0], the expanded key, or both. Only the seed can be represented
-	// as a JWK.
+	// An ML-DSA key is stored as the seed [0], the expanded key, or both (RFC 9881 section 6). A
+	// JWK can contain only the seed.
 	switch outer.Algorithm.Algorithm.String() {
 	case "2.16.840.1.101.3.4.3.17", "2.16.840.1.101.3.4.3.18":
 		if len(outer.Key) == 2+mldsa.PrivateKeySize {
@@ -117,7 +117,7 @@ func checkPKCS8(der []byte) *SetError {
 	return checkPrimes(inner.N, inner.D, inner.P, inner.Q)
 }
 
-// onePEM rejects text around a block, so that nothing is ignored silently.
+// onePEM rejects data before and after the block, so that nothing is silently ignored.
 func onePEM(data []byte) (*pem.Block, error) {
 	if len(data) > maxPEMBytes {
 		return nil, invalid("", "the PEM file has %d bytes, at most %d are read", len(data), maxPEMBytes)

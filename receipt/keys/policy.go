@@ -23,14 +23,14 @@ const MaxPolicyBytes = 1 << 20
 //	 "checkpoint": {"required": true, "cosigners": {"threshold": 1}},
 //	 "timestamp": {"required": true}}
 //
-// All members are optional, but the file and checkpoint must each have at least one member.
-// required is true or absent. threshold is at least 1 and at most the number of keys. If keys is
-// absent, every trusted witness counts. Unknown members are rejected, because any of them could be
-// a requirement that would not be checked.
+// All members are optional, but the file and checkpoint must each have at least one member. If
+// required is present, it must be true. threshold is at least 1 and at most the number of keys. If
+// keys is absent, all trusted witnesses are counted. Unknown members are rejected, because they
+// could be requirements that would not be checked.
 //
-// The file can also be a tlog-policy (C2SP). The keys of its logs and witnesses are then trusted in
-// addition to the keys of a trust file; their IDs are their names and key IDs. An error in the
-// syntax of a tlog-policy is a *[tlog.PolicyError].
+// The file can also be a tlog-policy (C2SP). In this case, the keys of its logs and witnesses are
+// trusted in addition to those in the trust file; the ID of each key consists of its name and key
+// ID. If the syntax of a tlog-policy is invalid, the error is a *[tlog.PolicyError].
 func ParsePolicy(data []byte) (receipt.Policy, []*PublicKey, error) {
 	if isLogPolicy(data) {
 		p, err := tlog.ParsePolicy(data)
@@ -52,7 +52,7 @@ func ParsePolicy(data []byte) (receipt.Policy, []*PublicKey, error) {
 	return policy, nil, nil
 }
 
-// isLogPolicy reports whether a line in data begins with a tlog-policy keyword.
+// isLogPolicy reports whether any line begins with a keyword of tlog-policy.
 func isLogPolicy(data []byte) bool {
 	for line := range bytes.Lines(data) {
 		word, _, _ := bytes.Cut(bytes.TrimLeft(line, " \t"), []byte(" "))
@@ -145,7 +145,7 @@ func parseCheckpointRule(n canon.Node) (r receipt.CheckpointRule, err error) {
 	}
 
 	if required := n.Member("required"); !required.IsZero() {
-		if r.Required = required.Bool(); !r.Required { // false would require nothing
+		if r.Required = required.Bool(); !r.Required { // false would not require anything
 			return r, badPolicy(at+"/required", "expected true, or no such member")
 		}
 	}
@@ -170,13 +170,13 @@ func parseQuorum(n canon.Node, at string) (q receipt.Quorum, err error) {
 	}
 	q.Threshold = int(f)
 
-	// Without a list, every trusted witness counts.
+	// If there is no list, all trusted witnesses are counted.
 	list := n.Member("keys")
 	if list.IsZero() {
 		return q, nil
 	}
 
-	// A threshold above the number of keys could never be met.
+	// A threshold greater than the number of keys could never be reached.
 	keys, bad := stringList(list, "keys")
 	if bad != nil {
 		return q, badPolicy(at+"/keys", "%s", bad.Detail)

@@ -18,16 +18,16 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// A PrivateKey signs receipts. Printing a PrivateKey with any verb shows only its ID and algorithm.
-// Only [PrivateKey.MarshalPrivate] writes the secret.
+// A PrivateKey can sign receipts. Printing it with any verb shows only its ID and algorithm. Only
+// [PrivateKey.MarshalPrivate] writes the secret.
 type PrivateKey struct {
-	algorithm string        // of its signatures; for Ed25519, EdDSA if the alg is EdDSA, otherwise ed25519
+	algorithm string        // algorithm of signatures; for an Ed25519 key, EdDSA if that is its alg, and ed25519 otherwise
 	key       crypto.Signer // from crypto/ed25519, crypto/ecdsa, crypto/rsa, or filippo.io/mldsa
 	public    *PublicKey
 }
 
-// newPrivate combines a private key with its checked public key. The algorithm is one of
-// [Algorithms], "Ed25519", or "" for the key's natural algorithm.
+// newPrivate combines a private key with its public key, which it checks. The algorithm is one of
+// [Algorithms], "Ed25519", or "" for the algorithm that the type of the key implies.
 func newPrivate(key crypto.Signer, id, algorithm string) (*PrivateKey, error) {
 	public, err := FromPublic(key.Public(), id, algorithm)
 	if err != nil {
@@ -44,24 +44,24 @@ func newPrivate(key crypto.Signer, id, algorithm string) (*PrivateKey, error) {
 	return k, nil
 }
 
-// Public returns the public key, with the roles and the origin from the private key file. It does
-// not yet speak for any issuer.
+// Public returns the public key, with the roles and the origin from the file of the private key.
+// The public key has no issuers yet.
 func (k *PrivateKey) Public() *PublicKey { return k.public.clone() }
 
-// Format writes the ID and the algorithm, for every verb.
+// Format writes the ID and the algorithm for every verb.
 func (k PrivateKey) Format(s fmt.State, _ rune) {
 	fmt.Fprintf(s, "private key %s (%s)", quote(k.public.ID), k.algorithm)
 }
 
-// rsaBits is the size of generated RSA keys in bits, for 128 bits of security (NIST SP 800-57 part
-// 1).
+// rsaBits is the size in bits of generated RSA keys, which provides 128 bits of security (NIST SP
+// 800-57 part 1).
 const rsaBits = 3072
 
-// Generate generates a key for one of [Algorithms] or [MLDSA44]. If id is empty, the ID is chosen
-// as in [FromPublic].
+// Generate generates a private key for one of [Algorithms] or [MLDSA44]. If id is empty, the ID is
+// derived from the key as in [FromPublic].
 //
-// An Ed25519 key and the seed of an ML-DSA key are 32 bytes read from random. crypto/ecdsa and
-// crypto/rsa use the system's randomness and ignore random (since Go 1.26).
+// Ed25519 keys and the seeds of ML-DSA keys are 32 bytes read from random. crypto/ecdsa and
+// crypto/rsa ignore random and use randomness from the system (since Go 1.26).
 func Generate(random io.Reader, algorithm, id string) (*PrivateKey, error) {
 	return generate(random, algorithm, id, rsaBits)
 }
@@ -102,11 +102,11 @@ func generateKey(random io.Reader, algorithm string, bits int) (crypto.Signer, e
 	return rsa.GenerateKey(random, bits)
 }
 
-// ParsePrivate parses a private JWK: Ed25519 (RFC 8037), EC, RSA with two primes (RFC 7518 section
-// 6), or ML-DSA (RFC 9964). If kid is absent, the ID is chosen as in [FromPublic]. alg is required
-// for RSA. An Ed25519 key with the alg EdDSA creates JWS signatures. Any other Ed25519 key creates
-// native ed25519 signatures. The public members are required and must match the private members.
-// The error is a *[SetError] and never shows key material.
+// ParsePrivate parses a private JWK of type Ed25519 (RFC 8037), EC, RSA with two primes (RFC 7518
+// section 6), or ML-DSA (RFC 9964). If kid is absent, the ID is derived from the key as in
+// [FromPublic]. alg is required for RSA. An Ed25519 key whose alg is EdDSA makes JWS signatures.
+// Any other Ed25519 key makes native ed25519 signatures. The public members are required, and must
+// match the private members. The error is a *[SetError] and never contains key material.
 func ParsePrivate(data []byte) (*PrivateKey, error) {
 	root, err := parsePrivateJSON(data)
 	if err != nil {
@@ -121,7 +121,7 @@ func ParsePrivate(data []byte) (*PrivateKey, error) {
 		return nil, bad.of(root.Member("kid").String())
 	}
 
-	// An absent member selects the default. An empty member is a mistake.
+	// If a member is absent, the default is used. An empty member is an error.
 	id, alg := root.Member("kid"), root.Member("alg")
 	if !id.IsZero() && id.String() == "" {
 		return nil, invalid("/kid", "expected kid as a string that is not empty")
@@ -135,7 +135,7 @@ func ParsePrivate(data []byte) (*PrivateKey, error) {
 		return nil, err
 	}
 
-	// These bindings only inform signers. A verifier relies only on the trust file.
+	// The roles and the origin are only for signers. A verifier uses only those in the trust file.
 	bound := new(PublicKey)
 	if bad := bound.parseBindings(root); bad != nil {
 		return nil, bad.of(k.public.ID)
@@ -144,9 +144,9 @@ func ParsePrivate(data []byte) (*PrivateKey, error) {
 	return k.For(bound.Roles, bound.Origin), nil
 }
 
-// For returns the key with the roles for which its public key is trusted, and the origin under
-// which it signs or cosigns checkpoints. They inform signers. A verifier relies only on the trust
-// file.
+// For returns a copy of the key with the roles that its public key is trusted for, and with the
+// origin for which it signs or cosigns checkpoints. They inform signers. A verifier uses only the
+// roles and the origin in the trust file.
 func (k *PrivateKey) For(roles []receipt.Role, origin string) *PrivateKey {
 	c := *k
 	c.public = k.public.clone()
@@ -154,7 +154,7 @@ func (k *PrivateKey) For(roles []receipt.Role, origin string) *PrivateKey {
 	return &c
 }
 
-const maxPrivate = 64 << 10 // maximum bytes of a private JWK
+const maxPrivate = 64 << 10 // maximum length of a private JWK, in bytes
 
 func parsePrivateJSON(data []byte) (canon.Node, error) {
 	doc := new(canon.Document)
@@ -165,7 +165,7 @@ func parsePrivateJSON(data []byte) (canon.Node, error) {
 		return canon.Node{}, syntax(err)
 	}
 
-	// Recognize documents that are often passed instead of a private JWK.
+	// Recognize documents that are often passed instead of a private JWK by mistake.
 	root := doc.Root()
 	switch {
 	case root.Kind() != canon.KindObject:
@@ -221,14 +221,14 @@ func parsePrivate(n canon.Node) (crypto.Signer, *SetError) {
 	return nil, invalid("/d", "the private and the public members are not one key")
 }
 
-// parsePrivateRSA parses the members in RFC 7518 section 6.3.2. dp, dq, and qi follow from the
-// other members. If dp, dq, and qi are present, they must match.
+// parsePrivateRSA parses the members that are defined in RFC 7518 section 6.3.2. dp, dq, and qi can
+// be computed from the others. If they are present, they must be correct.
 func parsePrivateRSA(n canon.Node, pub *rsa.PublicKey) (crypto.Signer, *SetError) {
 	if !n.Member("oth").IsZero() {
 		return nil, invalid("/oth", "an RSA key with more than two primes")
 	}
 
-	// RFC 7518 section 6.3.2: d, p, and q are required; dp, dq, and qi follow from them.
+	// d, p, and q are required; dp, dq, and qi can be computed from them (RFC 7518 section 6.3.2).
 	value := make(map[string]*big.Int)
 	for _, name := range []string{"d", "p", "q", "dp", "dq", "qi"} {
 		if optional := len(name) == 2; optional && n.Member(name).IsZero() {
@@ -250,7 +250,8 @@ func parsePrivateRSA(n canon.Node, pub *rsa.PublicKey) (crypto.Signer, *SetError
 		return nil, invalid("/d", "the private and the public members are not one key")
 	}
 
-	// RFC 7518 sections 6.3.2.4 to 6.3.2.6: another reader may use these values.
+	// dp, dq, and qi must be correct, because another reader might use them (RFC 7518 sections
+	// 6.3.2.4 to 6.3.2.6).
 	key.Precompute()
 	for name, want := range map[string]*big.Int{"dp": key.Precomputed.Dp, "dq": key.Precomputed.Dq, "qi": key.Precomputed.Qinv} {
 		if got := value[name]; got != nil && got.Cmp(want) != 0 {
@@ -261,8 +262,8 @@ func parsePrivateRSA(n canon.Node, pub *rsa.PublicKey) (crypto.Signer, *SetError
 	return key, nil
 }
 
-// checkPrimes prevents crypto/rsa from exponentiating numbers of arbitrary size before it detects
-// that they are not a key.
+// checkPrimes limits the size of the numbers, because crypto/rsa would exponentiate them before it
+// detects that they are not a key.
 func checkPrimes(n, d, p, q *big.Int) *SetError {
 	switch {
 	case n.BitLen() > maxModulus:
@@ -273,8 +274,8 @@ func checkPrimes(n, d, p, q *big.Int) *SetError {
 	return nil
 }
 
-// MarshalPrivate returns the private JWK, including the secret, on one line with a final newline.
-// Only the owner should be able to read the resulting file.
+// MarshalPrivate returns the private JWK, including the secret, as one line that ends with a line
+// feed. Only the owner should have permission to read a file that contains it.
 func (k *PrivateKey) MarshalPrivate() ([]byte, error) {
 	secret, err := privateMembers(k.key)
 	if err != nil {

@@ -15,27 +15,28 @@ import (
 // maxIDBytes is the maximum length of a kid, in bytes.
 const maxIDBytes = 1024
 
-// A PublicKey is one key in a trust file. The embedded [receipt.Key] states what the key may be
-// used for. Algorithm and Thumbprint are derived from the key material.
+// A PublicKey is a key in a trust file. The embedded [receipt.Key] describes what the key may be
+// used for. Algorithm and Thumbprint are computed from the key material.
 //
-// A caller may set Issuers, Roles, Origin, NotBefore, NotAfter, and Revoked before it passes the
-// key to [File.Add] or [NewSet], which check these fields.
+// A caller may set Issuers, Roles, Origin, NotBefore, NotAfter, and Revoked before passing the key
+// to [File.Add] or [NewSet], which check these fields.
 type PublicKey struct {
 	receipt.Key
 
 	material material
-	alg      string   // for an Ed25519 key, its name in the file, or "" if absent
-	other    []member // members that do not affect trust, in source order
+	alg      string   // alg of an Ed25519 key in the file, or "" if absent
+	other    []member // members that do not affect trust, in their original order
 }
 
-// FromPublic returns the PublicKey for an ed25519.PublicKey, an *ecdsa.PublicKey, an
-// *rsa.PublicKey, or a *mldsa.PublicKey. If algorithm is empty, the key's only algorithm is used.
-// algorithm must not be empty for an RSA key, which has six algorithms.
+// FromPublic returns a PublicKey for an ed25519.PublicKey, an *ecdsa.PublicKey, an *rsa.PublicKey,
+// or a *mldsa.PublicKey. If algorithm is empty, the only algorithm for this type of key is used. An
+// RSA key can have six algorithms, so algorithm must not be empty.
 //
-// If id is empty, the ID is derived from the key material: "ed25519:" and 32 hexadecimal digits,
-// the first half of the SHA-256 of the 32 key bytes. For other keys, the ID is the algorithm in
-// lowercase, ":", and the same digits of the SHA-256 of the SubjectPublicKeyInfo (RFC 5280 section
-// 4.1.2.7). In a shell, this command prints the digits for the PEM file of an EC key:
+// If id is empty, the ID is derived from the key material. For an Ed25519 key, it is "ed25519:" and
+// the first 32 hexadecimal digits of the SHA-256 of the 32 key bytes. For other keys, it is the
+// algorithm in lowercase, ":", and the first 32 hexadecimal digits of the SHA-256 of the
+// SubjectPublicKeyInfo (RFC 5280 section 4.1.2.7). This shell command prints the digits for an EC
+// key in a PEM file:
 //
 //	openssl pkey -pubin -in key.pem -outform der | sha256sum | cut -c1-32
 func FromPublic(pub crypto.PublicKey, id, algorithm string) (*PublicKey, error) {
@@ -53,9 +54,9 @@ func FromPublic(pub crypto.PublicKey, id, algorithm string) (*PublicKey, error) 
 	return k.checked()
 }
 
-// ParsePublic parses a public JWK. A non-empty id replaces the JWK's kid. If both are missing, the
-// ID is chosen as in [FromPublic]. A non-empty algorithm is used if the JWK has no alg. The error
-// is a *[SetError].
+// ParsePublic parses a public JWK. If id is not empty, it is used instead of kid. If neither is
+// present, the ID is derived from the key as in [FromPublic]. algorithm is used if the JWK has no
+// alg. The error is a *[SetError].
 func ParsePublic(data []byte, id, algorithm string) (*PublicKey, error) {
 	root, err := parseJSON(data)
 	if err != nil {
@@ -71,11 +72,11 @@ func ParsePublic(data []byte, id, algorithm string) (*PublicKey, error) {
 	return k, nil
 }
 
-// Crypto returns the key as a type from crypto/ed25519, crypto/ecdsa, crypto/rsa, or
-// filippo.io/mldsa. It must not be modified.
+// Crypto returns the public key as a type from crypto/ed25519, crypto/ecdsa, crypto/rsa, or
+// filippo.io/mldsa. The caller must not modify it.
 func (k *PublicKey) Crypto() crypto.PublicKey { return k.material }
 
-// Log returns the key as the note key of the log with the given origin.
+// Log returns the log that has this key and the given origin.
 func (k *PublicKey) Log(origin string) (*tlog.Log, error) {
 	if err := k.signsNotes(); err != nil {
 		return nil, err
@@ -83,7 +84,7 @@ func (k *PublicKey) Log(origin string) (*tlog.Log, error) {
 	return tlog.NewLog(origin, k.material)
 }
 
-// Witness returns the key as the note key of the witness with the given name.
+// Witness returns the witness that has this key and the given name.
 func (k *PublicKey) Witness(name string) (*tlog.Witness, error) {
 	if err := k.signsNotes(); err != nil {
 		return nil, err
@@ -98,13 +99,12 @@ func (k *PublicKey) signsNotes() error {
 	return nil
 }
 
-// Fingerprint returns the thumbprint in the encoding of RFC 7638 section 3.1: 43 characters of
-// base64url.
+// Fingerprint returns the thumbprint as 43 characters of base64url (RFC 7638 section 3.1).
 func (k *PublicKey) Fingerprint() string {
 	return base64.RawURLEncoding.EncodeToString(k.Thumbprint[:])
 }
 
-// MarshalJSON returns the JWK.
+// MarshalJSON returns the key as a JWK.
 func (k *PublicKey) MarshalJSON() ([]byte, error) {
 	if k.material == nil {
 		return nil, invalid("", "key is empty")
@@ -112,20 +112,20 @@ func (k *PublicKey) MarshalJSON() ([]byte, error) {
 	return appendObject(nil, k.members()), nil
 }
 
-// members returns kid, the key material, its trust attributes, and the other members.
+// members returns kid, the key material, the attributes that affect trust, and the other members.
 func (k *PublicKey) members() []member {
-	// RFC 7517 section 4. An Ed25519 key keeps its original alg.
+	// These members are defined in RFC 7517 section 4. An Ed25519 key keeps its original alg.
 	list := append([]member{text("kid", k.ID)}, jwkMembers(k.material)...)
 	_, complete := parametersOf(k.Algorithm)
 	switch {
-	case complete: // alg is part of the key material
+	case complete: // alg is already part of the key material
 	case k.Algorithm != Ed25519:
 		list = append(list, text("alg", k.Algorithm))
 	case k.alg != "":
 		list = append(list, text("alg", k.alg))
 	}
 
-	// The members of the trust file.
+	// These members are defined by the trust file.
 	if k.Issuers != nil {
 		list = append(list, member{"issuers", appendStrings(nil, k.Issuers)})
 	}
@@ -159,7 +159,7 @@ func revocationMembers(r *receipt.Revocation) []member {
 
 func number(name string, n int64) member { return member{name, strconv.AppendInt(nil, n, 10)} }
 
-// clone returns a copy that shares no memory that a caller could write to.
+// clone returns a copy that shares no memory that a caller could modify.
 func (k *PublicKey) clone() *PublicKey {
 	c := *k
 	c.Issuers, c.Roles = slices.Clone(k.Issuers), slices.Clone(k.Roles)
@@ -170,14 +170,14 @@ func (k *PublicKey) clone() *PublicKey {
 	return &c
 }
 
-// checked parses the key again from its JSON form, so that a key filled in by a caller follows the
-// file's rules.
+// checked parses the JSON of the key again, so that a key whose fields were set by a caller follows
+// the same rules as a key in a file.
 func (k *PublicKey) checked() (*PublicKey, error) {
 	data, err := k.MarshalJSON()
 	if err != nil {
 		return nil, err
 	}
-	// The parser enforces the file's rules, so no rule is implemented twice.
+	// The parser enforces all rules, so no rule needs to be implemented twice.
 	root, err := parseJSON(data)
 	if err != nil {
 		return nil, err

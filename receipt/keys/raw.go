@@ -13,7 +13,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// rawName describes the key to which a signature refers.
+// rawName describes the key that a signature refers to.
 func rawName(sig *receipt.ForeignSignature) string {
 	switch {
 	case sig.Public != nil:
@@ -24,8 +24,9 @@ func rawName(sig *receipt.ForeignSignature) string {
 	return quote(sig.KeyID)
 }
 
-// rawKeys returns the trusted keys that may have made a signature: the key with its ID or its
-// material. If the signature names no key, rawKeys returns the keys for the author or the role.
+// rawKeys returns the trusted keys that may have made a signature. These are the keys that have the
+// ID or the material that the signature names. If the signature does not name a key, they are the
+// keys for the author or the role.
 func rawKeys(s *Set, sig *receipt.ForeignSignature) (list []*PublicKey) {
 	if sig.Public == nil && sig.KeyID != "" {
 		if k := s.byID[sig.KeyID]; k != nil {
@@ -57,7 +58,7 @@ func checkRaw(k *PublicKey, message []byte, sig *receipt.ForeignSignature) *rece
 	}
 	value := sig.Value
 	if sig.DER && alg.family == familyECDSA {
-		value, _ = fixedWidth(value, alg.size) // nil if the signature has another form
+		value, _ = fixedWidth(value, alg.size) // nil if the signature has a different form
 	}
 	if alg.size > 0 && len(value) != alg.size {
 		return refuse(receipt.CodeMalformedSignature, "a signature by a key for %s has %d bytes, found %d in this form", k.Algorithm, alg.size, len(sig.Value))

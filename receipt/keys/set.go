@@ -9,14 +9,14 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/keys/internal/fixedbase"
 )
 
-// Limits on a trust file.
+// These are the limits on trust files.
 const (
 	MaxSetBytes = 4 << 20
 	MaxKeys     = 10_000
 	maxDepth    = 32 // unknown members may be nested
 )
 
-// A Set contains the keys of one trust file. It implements [receipt.LogTrust], is immutable, and is
+// A Set contains the keys of a trust file. It implements [receipt.LogTrust]. It is immutable and
 // safe for concurrent use.
 type Set struct {
 	keys   []*PublicKey
@@ -38,7 +38,7 @@ func ParseSet(data []byte) (*Set, error) {
 	return index(f.keys)
 }
 
-// NewSet returns a set of keys. The error is a *[SetError].
+// NewSet returns a Set that contains the given keys. The error is a *[SetError].
 func NewSet(keys ...*PublicKey) (*Set, error) {
 	var f File
 	if err := f.Add(keys...); err != nil {
@@ -55,7 +55,7 @@ func index(keys []*PublicKey) (*Set, error) {
 		return nil, invalid("/keys", "%d keys, at most %d are read", len(keys), MaxKeys)
 	}
 
-	// Entries refer to keys only by kid, so kids must be unique.
+	// Entries refer to keys only by their kids, so these must be unique.
 	s := &Set{keys: keys, byID: make(map[string]*trusted, len(keys))}
 	s.tables.base = sync.OnceValue(fixedbase.NewBase)
 	for i, k := range keys {
@@ -71,7 +71,7 @@ func index(keys []*PublicKey) (*Set, error) {
 	return s, nil
 }
 
-// With returns a set that also contains other keys. As in a file, a revocation applies to all keys
+// With returns a Set that contains additional keys. As in a file, a revocation affects all keys
 // with the same material, unless its reason is [receipt.ReasonSuperseded].
 func (s *Set) With(others ...*PublicKey) (*Set, error) {
 	if len(others) == 0 {
@@ -83,10 +83,10 @@ func (s *Set) With(others ...*PublicKey) (*Set, error) {
 // Len returns the number of keys.
 func (s *Set) Len() int { return len(s.keys) }
 
-// Keys returns copies of the keys, in the order of the file.
+// Keys returns copies of the keys in the order of the file.
 func (s *Set) Keys() []*PublicKey { return cloneAll(s.keys) }
 
-// NoteKeys implements [receipt.LogTrust]. It returns the keys in the order of the file.
+// NoteKeys implements [receipt.LogTrust]. The keys are in the order of the file.
 func (s *Set) NoteKeys() []receipt.NoteKey {
 	list := make([]receipt.NoteKey, len(s.keys))
 	for i, k := range s.keys {
@@ -95,8 +95,8 @@ func (s *Set) NoteKeys() []receipt.NoteKey {
 	return list
 }
 
-// CheckRaw implements [receipt.RawTrust]. The message may be any bytes, and the signature covers
-// exactly these bytes. The trusted key determines the algorithm.
+// CheckRaw implements [receipt.RawTrust]. The message may be any bytes, which are exactly the
+// signed bytes. The algorithm is determined by the trusted key.
 func (s *Set) CheckRaw(message []byte, sig *receipt.ForeignSignature) (*receipt.Key, *receipt.SignatureError) {
 	candidates := rawKeys(s, sig)
 	if len(candidates) == 0 {
@@ -123,11 +123,11 @@ func cloneAll(keys []*PublicKey) []*PublicKey {
 	return list
 }
 
-// ended returns the keys after applying each revocation to the key material, under all of its IDs.
-// A signature names its key by ID, outside the hash. If only one ID were revoked, the holder of a
-// stolen key could choose an ID that is not revoked. A superseded key ends only under the
-// superseded ID, because its owner may continue to use it under another ID. The given keys are not
-// modified.
+// ended applies each revocation to all keys that have the same material, and returns the resulting
+// keys. This is necessary because a signature names its key by ID, and the ID is not covered by the
+// hash. If only one ID were revoked, someone with a stolen key could use an ID that is not revoked.
+// A superseded key is revoked only under the superseded ID, because its owner may still use it
+// under a different ID. The keys passed to ended are not modified.
 func ended(keys []*PublicKey) []*PublicKey {
 	first := map[[32]byte]*receipt.Revocation{}
 	for _, k := range keys {
@@ -148,20 +148,22 @@ func ended(keys []*PublicKey) []*PublicKey {
 	return list
 }
 
-// stolen reports whether a revocation rejects all signatures of the key, regardless of their dates.
+// stolen reports whether a revocation makes all signatures of the key invalid, regardless of their
+// dates.
 func stolen(r *receipt.Revocation) bool { return r != nil && r.Reason != receipt.ReasonSuperseded }
 
-// earlier reports whether a revocation ends its key before the other revocation, if any, does.
+// earlier reports whether other is nil or r revokes its key before other does.
 func earlier(r, other *receipt.Revocation) bool { return other == nil || r.At.Before(other.At) }
 
-// revoked returns a copy of the key with another revocation. If the key was superseded, it expires
-// at that time. The new revocation exempts data that a witness observed earlier, but it must not
-// exempt receipts that the key signed after it was superseded.
+// revoked returns a copy of the key with an additional revocation. If the key was already
+// superseded, it expires at that time. The reason is that the new revocation does not apply to data
+// that a witness observed before the revocation, but it must apply to receipts that were signed
+// after the key was superseded.
 func revoked(k *PublicKey, at time.Time, reason string) *PublicKey {
 	c := k.clone()
 	if r := k.Revoked; r != nil && !stolen(r) {
 		switch {
-		case !r.At.After(c.NotBefore): // the key was never valid, which a file can state only in this way
+		case !r.At.After(c.NotBefore): // the key was never valid, which a file cannot express in any other way
 			if r.At.Before(at) {
 				at = r.At
 			}

@@ -20,32 +20,33 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// errNotHash indicates that a message is neither a receipt hash nor the message of an envelope.
-// [Signer.Sign] signs nothing else.
+// errNotHash means that a message is neither a receipt hash nor the message of an envelope.
+// [Signer.Sign] does not sign any other message.
 var errNotHash = errors.New("keys: a receipt key signs only receipt hashes and envelopes that contain receipts")
 
-// A Signer creates signature entries with one key. It is safe for concurrent use if its
-// ContextSigner is. Printing a Signer does not show its key.
+// A Signer makes signature entries with one key. It is safe for concurrent use if its ContextSigner
+// is. Printing a Signer does not show the key.
 type Signer struct {
 	public    *PublicKey
 	algorithm string
 	raw       rawSigner
 	now       func() time.Time
-	check     *Set // for a remote key, checks the receipt signatures that the service returns
+	check     *Set // for a remote key, the set used to check the signatures that the service returns
 }
 
 var _ receipt.Signer = (*Signer)(nil)
 
-// NewSigner returns a Signer that signs with k. now returns the time of each signature. If now is
-// nil, signed_at is omitted, and so is iat in the header of a JWS.
+// NewSigner returns a Signer for the key k. now returns the time at which a signature is made. If
+// now is nil, signatures contain neither signed_at nor, in the header of a JWS, iat.
 func NewSigner(k *PrivateKey, now func() time.Time) *Signer {
 	return &Signer{public: k.public, algorithm: k.algorithm, raw: local(k.key), now: now}
 }
 
-// NewRemoteSigner returns a Signer whose key is held elsewhere, such as in a KMS. The algorithm is
-// one of [Algorithms] or [MLDSA44]. It must match the public key, which is checked like a trusted
-// key. If id is empty, the ID is chosen as in [FromPublic]. Each signature is verified before it is
-// returned, so that a service with a different key is detected.
+// NewRemoteSigner returns a Signer for a key that is stored elsewhere, such as in a KMS. The
+// algorithm is one of [Algorithms] or [MLDSA44]. It must match the public key, which is checked in
+// the same way as a trusted key. If id is empty, the ID is derived from the key as in [FromPublic].
+// Each signature is verified before it is returned, so that a service that uses a different key is
+// detected.
 func NewRemoteSigner(id, algorithm string, s ContextSigner, now func() time.Time) (*Signer, error) {
 	if s == nil {
 		return nil, errors.New("keys: signer is missing")
@@ -60,10 +61,10 @@ func NewRemoteSigner(id, algorithm string, s ContextSigner, now func() time.Time
 
 	signer := &Signer{public: public, algorithm: algorithm, raw: remote(s), now: now}
 	if algorithm == MLDSA44 {
-		return signer, nil // signs only checkpoints, whose signatures package tlog checks
+		return signer, nil // makes only checkpoint signatures, which package tlog checks
 	}
 
-	// A set that contains this key checks the returned signatures.
+	// Returned signatures are checked with a set that contains this key.
 	if signer.check, err = NewSet(public); err != nil {
 		return nil, err
 	}
@@ -73,12 +74,12 @@ func NewRemoteSigner(id, algorithm string, s ContextSigner, now func() time.Time
 // Public returns the public key.
 func (s *Signer) Public() *PublicKey { return s.public.clone() }
 
-// Format writes the ID and the algorithm, for every verb.
+// Format writes the ID and the algorithm for every verb.
 func (s Signer) Format(w fmt.State, _ rune) {
 	fmt.Fprintf(w, "signer %s (%s)", quote(s.public.ID), s.algorithm)
 }
 
-// forReceipts returns the algorithm with which the signer signs receipts.
+// forReceipts returns the algorithm that the signer uses for receipts.
 func (s *Signer) forReceipts() (algorithm, error) {
 	alg, ok := algorithmOf(s.algorithm)
 	if !ok {
@@ -87,13 +88,14 @@ func (s *Signer) forReceipts() (algorithm, error) {
 	return alg, nil
 }
 
-// Sign signs message, which must be the text of chain.receipt_hash or the message of a DSSE
-// envelope. If the context ends before the signature is available, Sign returns the context's
-// error.
+// Sign signs message, which must be the value of chain.receipt_hash or the message of a DSSE
+// envelope. If the context ends before the signature is available, Sign returns the error of the
+// context.
 //
 // The signature of an envelope is "base64:" followed by the standard base64 of an RFC 8032
-// signature, an Ecdsa-Sig-Value in DER (RFC 3279 section 2.2.3), or an ML-DSA-65 signature. It has
-// no signed_at. Only Ed25519, ES256, and ML-DSA-65 keys sign envelopes.
+// signature, an Ecdsa-Sig-Value in DER (RFC 3279 section 2.2.3), or an ML-DSA-65 signature. The
+// entry of such a signature has no signed_at. Only Ed25519, ES256, and ML-DSA-65 keys can sign
+// envelopes.
 func (s *Signer) Sign(ctx context.Context, message []byte) (receipt.Signature, error) {
 	alg, err := s.forReceipts()
 	if err != nil {
@@ -106,7 +108,7 @@ func (s *Signer) Sign(ctx context.Context, message []byte) (receipt.Signature, e
 		return receipt.Signature{}, errNotHash
 	}
 
-	// iat repeats signed_at inside the signed data, in whole seconds.
+	// iat is signed and has the same value as signed_at, in whole seconds.
 	sig := receipt.Signature{KeyID: s.public.ID, Algorithm: s.algorithm}
 	var iat *int64
 	if s.now != nil {
@@ -147,7 +149,7 @@ func (s *Signer) value(ctx context.Context, alg algorithm, message []byte, iat *
 	return nativePrefix + base64.StdEncoding.EncodeToString(raw), nil
 }
 
-// confirm verifies the signature of a remote key as a verifier would.
+// confirm verifies the signature of a remote key in the same way as a verifier.
 func (s *Signer) confirm(message []byte, sig receipt.Signature) error {
 	if s.check == nil {
 		return nil
@@ -162,11 +164,11 @@ func (s *Signer) confirm(message []byte, sig receipt.Signature) error {
 	return nil
 }
 
-// SignCheckpoint signs a log's checkpoint with the log's Ed25519 or ML-DSA-44 key. The checkpoint's
-// origin is the log's name. The result is a signed note. The text of a checkpoint has at least
-// three lines, so it is never a receipt hash.
+// SignCheckpoint signs the checkpoint of a log with the Ed25519 or ML-DSA-44 key of that log. The
+// origin of the checkpoint is the name of the log. The result is a signed note. A checkpoint has at
+// least three lines, so it can never be mistaken for a receipt hash.
 //
-// The caller must keep track of the trees that a log has signed: see
+// The caller must keep track of the trees that the log has signed; see
 // [tlog.LogSigner.SignCheckpoint].
 func (s *Signer) SignCheckpoint(ctx context.Context, c *tlog.Checkpoint) ([]byte, error) {
 	log, err := s.public.Log(c.Origin)
@@ -176,9 +178,9 @@ func (s *Signer) SignCheckpoint(ctx context.Context, c *tlog.Checkpoint) ([]byte
 	return (&tlog.LogSigner{Log: log, SignMessage: s.signNote}).SignCheckpoint(ctx, c)
 }
 
-// Cosign adds a witness's cosignature, with the witness's name and the time, to a signed
-// checkpoint. It does not check who signed the checkpoint or which tree it extends: see
-// [tlog.Cosigner.Cosign].
+// Cosign adds a cosignature to a signed checkpoint. The cosignature contains the name of the
+// witness and the time. Cosign does not check who signed the checkpoint or which tree it extends;
+// see [tlog.Cosigner.Cosign].
 func (s *Signer) Cosign(ctx context.Context, name string, checkpoint []byte, at time.Time) ([]byte, error) {
 	witness, err := s.public.Witness(name)
 	if err != nil {
@@ -187,17 +189,18 @@ func (s *Signer) Cosign(ctx context.Context, name string, checkpoint []byte, at 
 	return (&tlog.Cosigner{Witness: witness, SignMessage: s.signNote}).Cosign(ctx, checkpoint, at)
 }
 
-// signNote signs the message itself, without hashing it first. Package tlog verifies the signature.
+// signNote signs the message without hashing it first. Package tlog verifies the signature.
 func (s *Signer) signNote(ctx context.Context, message []byte) ([]byte, error) {
 	return signRaw(ctx, s.raw, algorithm{}, message)
 }
 
-// coseMark is the prefix of every Sig_structure of a COSE_Sign1 message (RFC 9052 section 4.4): an
-// array of four elements, and its context. No other message that this package signs begins with it.
+// coseMark is the prefix of every Sig_structure of a COSE_Sign1 message (RFC 9052 section 4.4). It
+// begins an array of four elements, of which the first is the context. No other message that this
+// package signs has this prefix.
 const coseMark = "\x84\x6aSignature1"
 
-// SignCOSE signs the Sig_structure of a COSE_Sign1 message. The result is the message's signature
-// value. The key must be an EdDSA or ECDSA key.
+// SignCOSE signs the Sig_structure of a COSE_Sign1 message. The result is the value of the
+// signature in the message. The key must be an EdDSA or ECDSA key.
 func (s *Signer) SignCOSE(ctx context.Context, structure []byte) ([]byte, error) {
 	alg, err := s.forReceipts()
 	switch {
@@ -219,9 +222,9 @@ func (s *Signer) SignCOSE(ctx context.Context, structure []byte) ([]byte, error)
 	return raw, nil
 }
 
-// SignObject signs the text of a JSON object as a JWS (RFC 7515) with alg, kid, and typ in its
-// protected header, and returns the compact serialization. The payload of a receipt signature is a
-// hash, which is not an object.
+// SignObject signs a JSON object as a JWS (RFC 7515) and returns the compact serialization. The
+// protected header contains alg, kid, and typ. The signature of a receipt cannot result from this,
+// because its payload is a hash and not an object.
 func (s *Signer) SignObject(ctx context.Context, object []byte) (string, error) {
 	if !bytes.HasPrefix(object, []byte("{")) {
 		return "", errors.New("keys: expected the text of a JSON object")
@@ -242,7 +245,7 @@ func (s *Signer) SignObject(ctx context.Context, object []byte) (string, error) 
 		return "", err
 	}
 
-	// The private key of a remote signer may not match its public key.
+	// The public key of a remote signer might not match its private key.
 	input := compact[:bytes.LastIndexByte([]byte(compact), '.')]
 	if err := s.confirmRaw([]byte(input), token.Signatures[0].Signature); err != nil {
 		return "", fmt.Errorf("keys: signing with %s: %w", quote(s.public.ID), err)
@@ -250,7 +253,7 @@ func (s *Signer) SignObject(ctx context.Context, object []byte) (string, error) 
 	return compact, nil
 }
 
-// confirmRaw verifies a signature as a recipient would.
+// confirmRaw verifies a signature in the same way as a recipient.
 func (s *Signer) confirmRaw(message, value []byte) error {
 	if err := checkRaw(s.public, message, &receipt.ForeignSignature{Value: value}); err != nil {
 		return err
@@ -272,8 +275,8 @@ func signToken(ctx context.Context, s rawSigner, alg algorithm, public *PublicKe
 	return signer.Sign(payload)
 }
 
-// An opaqueSigner lets go-jose create the token while a rawSigner signs. It is used for a single
-// signature, with that signature's context.
+// An opaqueSigner passes the data that go-jose wants to sign to a rawSigner. Each opaqueSigner is
+// used for one signature, with the context for that signature.
 type opaqueSigner struct {
 	ctx       context.Context
 	raw       rawSigner
@@ -290,21 +293,21 @@ func (o *opaqueSigner) SignPayload(input []byte, _ jose.SignatureAlgorithm) ([]b
 	return signRaw(o.ctx, o.raw, o.algorithm, input)
 }
 
-// A ContextSigner is a private key that may be in a KMS or an HSM. It is like a crypto.Signer, but
-// receives a context instead of a source of randomness.
+// A ContextSigner makes signatures with a private key, which may be in a KMS or an HSM. It is
+// similar to a crypto.Signer, but its method has a context instead of a source of randomness.
 //
-// The argument of SignContext depends on opts: with crypto.Hash(0), for Ed25519 and ML-DSA, it is
-// the message itself; with any other hash, it is the digest. An ECDSA signature is returned in
-// ASN.1 DER, as with crypto.Signer. An RSA signature uses PKCS #1 v1.5, or PSS with a salt as long
-// as the hash if opts is an *rsa.PSSOptions.
+// If opts is crypto.Hash(0), for Ed25519 and ML-DSA, the argument of SignContext is the message
+// itself. For any other hash, the argument is the digest. An ECDSA signature is in ASN.1 DER, as
+// with crypto.Signer. An RSA signature uses PSS, with a salt as long as the hash, if opts is an
+// *rsa.PSSOptions, and PKCS #1 v1.5 otherwise.
 //
-// If a service accepts the message and hashes it itself, as an ssh-agent does, its type also has
-// the method
+// If a service hashes the message itself, such as an ssh-agent, its type also has the method
 //
 //	SignMessageContext(ctx context.Context, message []byte, opts crypto.SignerOpts) ([]byte, error)
 //
-// This method is called instead of SignContext, always with the message regardless of opts. It
-// relates to crypto.MessageSigner as SignContext relates to crypto.Signer.
+// This method is then called instead of SignContext. Its argument is always the message, regardless
+// of opts. It corresponds to the method of crypto.MessageSigner, as SignContext corresponds to the
+// method of crypto.Signer.
 type ContextSigner interface {
 	Public() crypto.PublicKey
 	SignContext(ctx context.Context, digestOrMessage []byte, opts crypto.SignerOpts) ([]byte, error)
@@ -315,14 +318,14 @@ type messageSigner interface {
 	SignMessageContext(ctx context.Context, message []byte, opts crypto.SignerOpts) ([]byte, error)
 }
 
-// A rawSigner signs like a ContextSigner.
+// A rawSigner signs data like a ContextSigner.
 type rawSigner struct {
 	sign   func(ctx context.Context, digestOrMessage []byte, opts crypto.SignerOpts) ([]byte, error)
-	hashes bool // sign hashes the message itself
+	hashes bool // whether sign hashes the message itself
 }
 
-// local returns a rawSigner for a key in memory. It cannot be interrupted, so signRaw checks the
-// context before and after the call.
+// local returns a rawSigner for a key in memory. Signing cannot be interrupted, so signRaw checks
+// the context before and after the call.
 func local(key crypto.Signer) rawSigner {
 	return rawSigner{sign: func(_ context.Context, data []byte, opts crypto.SignerOpts) ([]byte, error) {
 		return key.Sign(rand.Reader, data, opts)
@@ -336,15 +339,15 @@ func remote(s ContextSigner) rawSigner {
 	return rawSigner{sign: s.SignContext}
 }
 
-// signRaw returns the signature of input in JWS encoding (RFC 7518 section 3). For ed25519, this is
-// the RFC 8032 signature.
+// signRaw returns the signature of input in the encoding of a JWS (RFC 7518 section 3). For
+// ed25519, this is the signature defined in RFC 8032.
 func signRaw(ctx context.Context, s rawSigner, alg algorithm, input []byte) ([]byte, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 
-	// Ed25519 and ML-DSA sign the message itself (RFC 8032, RFC 9964). The other algorithms sign
-	// the message's digest.
+	// With Ed25519 and ML-DSA, the message itself is signed (RFC 8032, RFC 9964). With the other
+	// algorithms, its digest is signed.
 	data := input
 	var opts crypto.SignerOpts = alg.hash
 	if !s.hashes && alg.hash != 0 {
@@ -352,7 +355,7 @@ func signRaw(ctx context.Context, s rawSigner, alg algorithm, input []byte) ([]b
 		h.Write(input)
 		data = h.Sum(nil)
 	}
-	// RFC 7518 section 3.5: the salt is as long as the hash.
+	// The salt is as long as the hash (RFC 7518 section 3.5).
 	if alg.family == familyPSS {
 		opts = &rsa.PSSOptions{SaltLength: rsa.PSSSaltLengthEqualsHash, Hash: alg.hash}
 	}
@@ -365,7 +368,7 @@ func signRaw(ctx context.Context, s rawSigner, alg algorithm, input []byte) ([]b
 		return nil, err
 	}
 
-	// RFC 7518 section 3.4: an ECDSA signature in JWS is r and s, not DER.
+	// In a JWS, an ECDSA signature consists of r and s, and is not in DER (RFC 7518 section 3.4).
 	if alg.family == familyECDSA {
 		return fixedWidth(sig, alg.size)
 	}
@@ -375,7 +378,7 @@ func signRaw(ctx context.Context, s rawSigner, alg algorithm, input []byte) ([]b
 	return sig, nil
 }
 
-// fixedWidth converts Ecdsa-Sig-Value (RFC 3279 section 2.2.3) to r and s of equal width (RFC
+// fixedWidth converts an Ecdsa-Sig-Value (RFC 3279 section 2.2.3) to r and s of equal length (RFC
 // 7518 section 3.4).
 func fixedWidth(der []byte, size int) ([]byte, error) {
 	var sig struct{ R, S *big.Int }

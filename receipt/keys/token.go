@@ -16,20 +16,20 @@ import (
 const (
 	tokenPrefix = "jws:"
 
-	// maxToken is the maximum length of a complete value, in bytes. It exceeds the combined length
-	// of the longest escaped kid and a signature by the largest RSA key.
+	// maxToken is the maximum length of an entire value, in bytes. This is more than the longest
+	// escaped kid and the longest RSA signature need together.
 	maxToken = 16 << 10
 )
 
-// A token is a detached compact JWS (RFC 7515 appendix F) whose form has been checked.
+// A token is a detached compact JWS (RFC 7515 appendix F) with a valid form.
 type token struct {
 	text      string // without the prefix
-	header    []byte // the first part, still encoded
+	header    []byte // first part, still encoded
 	signature []byte
 }
 
-// parseToken makes all checks on a token that require no key. go-jose would be more lenient: it
-// accepts line breaks, unused bits, and unknown header members.
+// parseToken makes all checks of a token that require no key. go-jose is more lenient: it accepts
+// line breaks, unused bits that are set, and unknown members in the header.
 func parseToken(e *receipt.Entry, alg algorithm) (*token, *receipt.SignatureError) {
 	malformed := func(format string, args ...any) (*token, *receipt.SignatureError) {
 		return nil, refuse(receipt.CodeMalformedSignature, format, args...)
@@ -44,13 +44,13 @@ func parseToken(e *receipt.Entry, alg algorithm) (*token, *receipt.SignatureErro
 		return malformed(`a signature with %s begins with "jws:"`, alg.name)
 	}
 
-	// RFC 7515 section 7.1 and appendix F: three parts, with an empty payload.
+	// A token has three parts, and its payload is empty (RFC 7515 section 7.1 and appendix F).
 	parts := bytes.SplitN(compact, []byte{'.'}, 4)
 	if len(parts) != 3 || len(parts[1]) != 0 {
 		return malformed("not a detached compact JWS: a header, two dots, a signature")
 	}
 
-	// RFC 7515 section 5.2, steps 2 to 5.
+	// These are steps 2 to 5 of RFC 7515 section 5.2.
 	header, err := decodeURL(parts[0])
 	if err != nil {
 		return malformed("the header is %v", err)
@@ -59,7 +59,7 @@ func parseToken(e *receipt.Entry, alg algorithm) (*token, *receipt.SignatureErro
 		return malformed("%s", problem)
 	}
 
-	// Step 7. RFC 7518 section 3 defines the length of each signature.
+	// Step 7. The length of a signature depends on the algorithm (RFC 7518 section 3).
 	signature, err := decodeURL(parts[2])
 	if err != nil {
 		return malformed("the signature is %v", err)
@@ -73,22 +73,22 @@ func parseToken(e *receipt.Entry, alg algorithm) (*token, *receipt.SignatureErro
 	return &token{text: string(compact), header: parts[0], signature: signature}, nil
 }
 
-// checkHeader requires exactly alg, kid, and optionally iat. Each must equal the value in the
-// entry, which is outside the signature.
+// checkHeader checks that the header contains alg, kid, optionally iat, and nothing else. Each
+// member must have the same value as in the entry, which is not signed.
 func checkHeader(header []byte, e *receipt.Entry) (problem string) {
 	doc := new(canon.Document)
 	if err := doc.Parse(header, canon.Limits{Depth: 8}); err != nil {
 		return "the header is not strict JSON: " + err.Error()
 	}
 
-	// Whitespace around the object is as harmless as whitespace inside it (RFC 8259 section 2).
+	// JSON may have whitespace before and after the object, just as inside it (RFC 8259 section 2).
 	root := doc.Root()
 	if root.Kind() != canon.KindObject {
 		return "the header is not a JSON object"
 	}
 
-	// This rejects crit (RFC 7515 section 4.1.11), and keys in the token: jku, jwk, x5u, and
-	// x5c.
+	// This rejects crit (RFC 7515 section 4.1.11) and members that refer to keys: jku, jwk, x5u,
+	// and x5c.
 	for name := range root.Members() {
 		switch name.String() {
 		case "alg", "kid", "iat":
@@ -97,7 +97,8 @@ func checkHeader(header []byte, e *receipt.Entry) (problem string) {
 		}
 	}
 
-	// The entry is outside the signature. Its values count only because the header repeats them.
+	// The entry is not signed. Its values can be trusted only because the header contains the same
+	// values.
 	if alg := root.Member("alg"); alg.Kind() != canon.KindString || !bytes.Equal(alg.Text(), e.Algorithm) {
 		return "alg of the header is not the entry's algorithm"
 	}
@@ -108,8 +109,8 @@ func checkHeader(header []byte, e *receipt.Entry) (problem string) {
 	return checkIssuedAt(root.Member("iat"), e.SignedAt)
 }
 
-// checkIssuedAt compares iat, which is inside the signature, with signed_at, which is outside. A
-// missing value contradicts nothing.
+// checkIssuedAt compares iat, which is signed, with signed_at, which is not. It reports no problem
+// if either is missing.
 func checkIssuedAt(iat canon.Node, signedAt []byte) (problem string) {
 	if iat.IsZero() {
 		return ""
@@ -127,9 +128,9 @@ func checkIssuedAt(iat canon.Node, signedAt []byte) (problem string) {
 	return ""
 }
 
-// verifyToken verifies the signature mathematically. The key determines the algorithm.
+// verifyToken verifies only the cryptographic signature. The algorithm is determined by the key.
 func (k *PublicKey) verifyToken(t *token, message []byte) *receipt.SignatureError {
-	if public, ok := k.material.(*mldsa.PublicKey); ok { // RFC 9964, which go-jose does not support
+	if public, ok := k.material.(*mldsa.PublicKey); ok { // algorithm from RFC 9964, which go-jose does not support
 		return k.judged(mldsa.Verify(public, t.input(message), t.signature, nil) == nil)
 	}
 	name := k.Algorithm
@@ -137,7 +138,7 @@ func (k *PublicKey) verifyToken(t *token, message []byte) *receipt.SignatureErro
 		name = edDSA
 	}
 	if message == nil {
-		message = []byte{} // to go-jose, nil would mean an attached payload
+		message = []byte{} // go-jose would treat nil as an attached payload
 	}
 	jws, err := jose.ParseDetached(t.text, message, []jose.SignatureAlgorithm{jose.SignatureAlgorithm(name)})
 	valid := err == nil && jws.DetachedVerify(message, k.material) == nil
@@ -147,12 +148,12 @@ func (k *PublicKey) verifyToken(t *token, message []byte) *receipt.SignatureErro
 	return k.judged(valid)
 }
 
-// input returns the signed bytes (RFC 7515 section 5.1, step 8).
+// input returns the bytes that are signed (RFC 7515 section 5.1, step 8).
 func (t *token) input(message []byte) []byte {
 	return []byte(string(t.header) + "." + encodeURL(message))
 }
 
-// judged returns the error for an invalid signature.
+// judged returns nil if a signature is valid, and an error otherwise.
 func (k *PublicKey) judged(valid bool) *receipt.SignatureError {
 	if valid {
 		return nil
@@ -160,8 +161,8 @@ func (k *PublicKey) judged(valid bool) *receipt.SignatureError {
 	return refuse(receipt.CodeSignatureInvalid, "not a signature of %s over the stated hash", quote(k.ID))
 }
 
-// verifySalt requires a salt as long as the hash (RFC 7518 section 3.5). go-jose accepts any
-// length.
+// verifySalt checks that the salt is as long as the hash (RFC 7518 section 3.5). go-jose accepts a
+// salt of any length.
 func verifySalt(m material, hash crypto.Hash, input, sig []byte) bool {
 	h := hash.New()
 	h.Write(input)
