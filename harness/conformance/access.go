@@ -10,7 +10,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// absentAnswers returns the statuses for a write to a route that the server does not have.
+// absentAnswers returns the accepted statuses for a write to a route that the server does not have.
 func absentAnswers(r *wire.Route) []int {
 	if r.Method == http.MethodGet {
 		return nil
@@ -91,7 +91,7 @@ func refusesKey(ctx context.Context, s *suite, t *attempt, key string) {
 	}
 }
 
-// hiddenIsAbsent reads and writes, with the other key, resources that the first client created.
+// hiddenIsAbsent uses the other key to read and write resources that the first client created.
 func hiddenIsAbsent(ctx context.Context, s *suite) {
 	if s.target.OtherKey == "" {
 		skip("no key of another client was given")
@@ -103,7 +103,7 @@ func hiddenIsAbsent(ctx context.Context, s *suite) {
 	keysAreApart(ctx, s, stranger)
 	eachRoute(ctx, s, func(t *attempt) {
 		if t.Open || t.Method != http.MethodGet && !t.named() {
-			return // the resource that it creates belongs to the other client
+			return // the request would create a resource that belongs to the other client
 		}
 		a := ask(ctx, stranger, t.Route, t.exists)
 		if t.named() {
@@ -120,8 +120,8 @@ func hiddenIsAbsent(ctx context.Context, s *suite) {
 	})
 }
 
-// keysAreApart repeats a request of the first client, with the same Idempotency-Key, as another
-// client. The response to one client must not be sent to the other.
+// keysAreApart repeats a request from the first client as another client, with the same
+// Idempotency-Key. The response for one client must not be sent to the other client.
 func keysAreApart(ctx context.Context, s *suite, stranger *wire.Client) {
 	session := newSession(ctx, s)
 	q := wire.Request{Method: http.MethodPost, Path: path("v1/sessions/%s/messages", session), Once: "ours-" + s.id + "-apart",
@@ -132,8 +132,8 @@ func keysAreApart(ctx context.Context, s *suite, stranger *wire.Client) {
 	}
 }
 
-// tellsNothing expects that a response to another client does not contain the resources of the
-// first client.
+// tellsNothing expects that a response to another client does not contain IDs of the first client's
+// resources.
 func tellsNothing(a *wire.Answer, ids map[string]string) {
 	for _, name := range []string{"task", "session", "message", "artifact", "outcome", "receipt"} {
 		const shortest = 8 // shorter IDs may occur by chance
@@ -156,7 +156,7 @@ func absentResources(ctx context.Context, s *suite) {
 			statuses = append(statuses, 405, 406, 501)
 		}
 		if r.List && r.Answer == "Receipt" {
-			statuses = append(statuses, 200) // a receipt server does not know which tasks exist
+			statuses = append(statuses, 200) // a server that stores only receipts cannot determine which tasks exist
 		}
 		q, _ := r.Fill(s.absentIDs())
 		a := ask(ctx, s.client, &r, q).Status(statuses...)

@@ -15,7 +15,7 @@ import (
 	"github.com/receiptkit/receiptkit/harness/conformance/internal/wire"
 )
 
-// resources returns the ID of one resource of each kind, by the names that the routes use.
+// resources returns the ID of one resource of each kind, indexed by the names that routes use.
 func resources(ctx context.Context, s *suite) map[string]string {
 	if s.own.resources != nil {
 		return s.own.resources
@@ -51,15 +51,15 @@ func offers(ctx context.Context, s *suite, r *wire.Route) bool {
 	return r.Needs == "" || caught(func() { able(ctx, s, r.Needs) }) == nil
 }
 
-// listens is the time for which a stream is read if its last event is not known, and surplus is the
-// time for which it is read to detect unexpected events.
+// listens is the time limit for reading a stream whose last event is unknown. surplus is the time
+// for which a stream is read to detect unexpected events.
 const (
 	listens = 600 * time.Millisecond
 	surplus = 150 * time.Millisecond
 )
 
-// ask sends a request. A stream is read for a short time, and its events form the body of the
-// answer.
+// ask sends a request and returns the answer. If the answer is a stream, it is read for a short
+// time, and its events become the body of the answer.
 func ask(ctx context.Context, client *wire.Client, r *wire.Route, q wire.Request) *wire.Answer {
 	if !r.IsStream() {
 		return client.Do(ctx, q)
@@ -76,7 +76,7 @@ func ask(ctx context.Context, client *wire.Client, r *wire.Route, q wire.Request
 		return stream.Answer
 	}
 
-	// An empty stream is read longer if the server is slow.
+	// An empty stream is read for longer, because the server may be slow.
 	slow := 4 * time.Since(began)
 	last, known := lastListed(ctx, client, q)
 	if known && last == "" {
@@ -100,8 +100,8 @@ func ask(ctx context.Context, client *wire.Client, r *wire.Route, q wire.Request
 	}
 }
 
-// lastListed returns the ID of the last event that the client sees in the list of a stream, "" if
-// the list is empty, and whether it is known.
+// lastListed returns the ID of the last event in a stream that the client can see in the
+// corresponding list, and whether it could be determined. The ID is "" if the list is empty.
 func lastListed(ctx context.Context, client *wire.Client, stream wire.Request) (id string, known bool) {
 	of, filter, _ := strings.Cut(stream.Path, "?")
 	of = strings.TrimSuffix(strings.TrimSuffix(of, "/stream"), "/events") + "/events"
@@ -140,7 +140,7 @@ func streams(ctx context.Context, s *suite, r *wire.Route, q wire.Request) bool 
 	return served
 }
 
-// readings returns the responses that the first client gets on the routes with IDs, keyed by route.
+// readings returns the first client's responses on the routes that contain IDs, indexed by route.
 func readings(ctx context.Context, s *suite, ids map[string]string) map[string]string {
 	read := map[string]string{}
 	for _, r := range wire.Routes() {
@@ -151,7 +151,7 @@ func readings(ctx context.Context, s *suite, ids map[string]string) map[string]s
 		a := expect(s.client.Do(ctx, q))
 		switch {
 		case a.Is(404, 405, 406, 501):
-		case !strings.Contains(r.Path, "{") || strings.Contains(r.Path, "workspace_id="): // other clients may add to it
+		case !strings.Contains(r.Path, "{") || strings.Contains(r.Path, "workspace_id="): // other clients may add items to this list
 			read[r.Path+r.Accept] = "list"
 		case r.Answer == "":
 			read[r.Path+r.Accept] = string(a.Body)
@@ -162,20 +162,20 @@ func readings(ctx context.Context, s *suite, ids map[string]string) map[string]s
 	return read
 }
 
-// An attempt is a request that must be refused. It is made once for existing resources and once for
+// An attempt is a request that must be refused. It is sent twice, for existing resources and for
 // nonexistent ones.
 type attempt struct {
 	*wire.Route
-	ids            map[string]string // of the resources that exist
+	ids            map[string]string // IDs of the existing resources
 	exists, absent wire.Request
 }
 
-// named reports whether the request names a resource.
+// named reports whether the request refers to a resource.
 func (t *attempt) named() bool {
 	return t.exists.Path != t.absent.Path || !bytes.Equal(t.exists.Body, t.absent.Body)
 }
 
-// refusal returns the content of a response, without the request ID and the IDs of resources.
+// refusal returns the content of a response without the request ID and the IDs of resources.
 func (t *attempt) refusal(s *suite, a *wire.Answer) string {
 	text := strings.ReplaceAll(a.Without("error", "request_id"), s.absent(), "…")
 	for name, id := range t.ids {
@@ -187,7 +187,7 @@ func (t *attempt) refusal(s *suite, a *wire.Answer) string {
 }
 
 // eachRoute calls try for every route, and expects that the attempts change nothing. If the script
-// contains words for a waiting task, writes refer to such a task.
+// has words for a task that waits, attempts to write refer to such a task.
 func eachRoute(ctx context.Context, s *suite, try func(t *attempt)) {
 	ids := resources(ctx, s)
 	work := atWork(ctx, s, ids)
@@ -233,8 +233,8 @@ func atWork(ctx context.Context, s *suite, ids map[string]string) (w *running) {
 	return w
 }
 
-// unchanged expects that the task was not canceled and that its session contains nothing from a
-// refused request. It then cancels the task.
+// unchanged expects that the task was not canceled, and that its session contains nothing from a
+// request that was refused. It then cancels the task.
 func (w *running) unchanged(ctx context.Context, s *suite) {
 	if !w.waits {
 		return

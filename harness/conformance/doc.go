@@ -11,25 +11,25 @@
 //		}
 //	}
 //
-// There are two suites. [Upstream] contains the 26 probes of the protocol's own runner, in its
-// categories and with its report. [Ours] goes further. It verifies the bytes of a receipt with
+// There are two suites. [Upstream] contains the 26 probes of the protocol's own runner, with the
+// same categories and the same report. [Ours] goes further. It verifies the bytes of a receipt with
 // the keys that the caller trusts, and compares the result with the server's verdict. It compares
-// streams, lists, retries, and replays with each other. It requests every route without a key,
-// with other keys, and without the version. It compares every answer and event with its schema,
-// and reads back everything that it posts. The documentation and the command list [Probes], with
-// the name of each probe and the sentence of the protocol that it checks.
+// streams, lists, retries, and replays with each other. It requests every route without a key, with
+// other keys, and without the version. It compares every answer and event with its schema, and
+// reads back everything that it posts. The documentation and the command list [Probes], each with
+// its name and the sentence of the protocol that it checks.
 //
 // # Failures
 //
-// A failure states the request, the expected result, the actual result, and the sentence of the
-// protocol with its source. Text from the server is quoted and truncated. Errors, notes, and
-// reports never contain the API key, a part of it, or a secret that a probe generated.
+// A failure states the request, the expected result, the actual result, and the relevant sentence
+// of the protocol with its source. Text from the server is quoted and truncated. Errors, notes, and
+// reports never contain the API key, a part of the API key, or a secret that a probe generated.
 //
 // # Resources that a run creates
 //
-// A run creates sessions, messages, artifacts, and a few dozen tasks of one sentence, and
-// requests replays of some of them. All of them carry the ID of the run. Run it only against a
-// server on which this is acceptable.
+// A run creates sessions, messages, artifacts, and a few dozen tasks whose input is one sentence.
+// It also requests replays of some of these tasks. The content of all of them includes the ID of
+// the run. Run it only against a server on which such resources may be created.
 //
 // # Protection against the server
 //

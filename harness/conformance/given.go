@@ -11,7 +11,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/replay"
 )
 
-// A given is a receipt as the server returned it, and the result of verifying it.
+// A given is a receipt in the form in which the server returned it, together with the result of its
+// verification.
 type given struct {
 	answer *wire.Answer
 	raw    []byte // the exact bytes
@@ -27,8 +28,8 @@ func payloadOf(n canon.Node) canon.Node {
 	return n.Member("wire").Member("payload")
 }
 
-// readReceipt reads a receipt and verifies its bytes. A server may omit wire from the resource and
-// serve the receipt only by its media type.
+// readReceipt reads a receipt and verifies its bytes. A server may omit the member wire from the
+// resource and serve the receipt only under its media type.
 func readReceipt(ctx context.Context, s *suite, id string) *given {
 	a := s.get(ctx, "v1/receipts/%s", id).Status(200).JSON()
 	payload := payloadOf(a.Root())
@@ -48,7 +49,7 @@ func readReceipt(ctx context.Context, s *suite, id string) *given {
 	return g
 }
 
-// receiptOf reads the receipt of a task that has ended.
+// receiptOf reads the receipt for a task that has ended.
 func receiptOf(ctx context.Context, s *suite, e *ended) *given {
 	if e.receipt == "" {
 		must(e.task.Fail("expected a receipt_id of a task that is %s, found none", e.status).Err)
@@ -56,7 +57,7 @@ func receiptOf(ctx context.Context, s *suite, e *ended) *given {
 	return readReceipt(ctx, s, e.receipt)
 }
 
-// plainReceipt returns the plain task and its receipt.
+// plainReceipt returns the plain task and the receipt for it.
 func plainReceipt(ctx context.Context, s *suite) (*ended, *given) {
 	able(ctx, s, "receipts")
 	e := plainTask(ctx, s)
@@ -72,7 +73,7 @@ func (g *given) verified() error {
 	return g.answer.Fail("expected a receipt that is verified, found it %s: %s at %s", g.report.Verdict, found.Code, wire.Quote(found.Pointer)).Err
 }
 
-// isOfTask expects that the receipt states the task and how it ended.
+// isOfTask expects that the receipt states the task and its final state.
 func (g *given) isOfTask(e *ended) error {
 	root := g.doc.Root()
 	subject, state := root.Member("subject"), text(root.Member("lifecycle"), "final_state")
@@ -87,7 +88,7 @@ func (g *given) isOfTask(e *ended) error {
 	return g.answer.Err
 }
 
-// logOf reads the events of a task as the log that its receipt covers.
+// logOf reads the events of a task as the log that the task's receipt covers.
 func logOf(ctx context.Context, s *suite, task string) *replay.Log {
 	var lines []byte
 	for _, n := range eventsOfTask(ctx, s, task) {
@@ -100,7 +101,8 @@ func logOf(ctx context.Context, s *suite, task string) *replay.Log {
 	return log
 }
 
-// materials returns the entries of replay_input.materials by ID, and the event log separately.
+// materials returns the entries of replay_input.materials, indexed by ID. The event log is returned
+// separately.
 func materials(doc *canon.Document) (byID map[string]canon.Node, log canon.Node) {
 	byID = map[string]canon.Node{}
 	for _, m := range doc.Root().Member("replay_input").Member("materials").Elements() {
@@ -113,7 +115,7 @@ func materials(doc *canon.Document) (byID map[string]canon.Node, log canon.Node)
 	return byID, log
 }
 
-// receiptCoversEvents recomputes the digest of the event log.
+// receiptCoversEvents recomputes the digest of the event log and compares it with the receipt.
 func receiptCoversEvents(ctx context.Context, s *suite) {
 	e, g := plainReceipt(ctx, s)
 	_, material := materials(g.doc)

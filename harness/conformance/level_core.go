@@ -59,7 +59,7 @@ func badRequests(ctx context.Context, s *suite) {
 	}
 }
 
-// artifactDigests reads the content of the artifacts of a task.
+// artifactDigests reads the content of a task's artifacts and checks their digests.
 func artifactDigests(ctx context.Context, s *suite) {
 	e := plainTask(ctx, s)
 	for _, a := range items(ctx, s, path("v1/artifacts?task_id=%s", e.id), 200) {

@@ -60,7 +60,7 @@ func receiptIsOfTask(ctx context.Context, s *suite) {
 	must(g.isOfTask(e))
 }
 
-// receiptIsReferenced checks every reference to the receipt of a task.
+// receiptIsReferenced checks every reference to the receipt for a task.
 func receiptIsReferenced(ctx context.Context, s *suite) {
 	e, _ := plainReceipt(ctx, s)
 	refers := func(of string, n canon.Node) {
@@ -88,7 +88,7 @@ func receiptIsReferenced(ctx context.Context, s *suite) {
 	fail("GET /v1/tasks/{task_id}/events: expected the event receipt.issued, found none")
 }
 
-// receiptBytesStay reads a receipt in all available ways.
+// receiptBytesStay reads a receipt in every available way and expects the same bytes.
 func receiptBytesStay(ctx context.Context, s *suite) {
 	e, g := plainReceipt(ctx, s)
 	again := receiptOf(ctx, s, e)
@@ -108,7 +108,7 @@ func receiptBytesStay(ctx context.Context, s *suite) {
 	must(alone.Err)
 }
 
-// serverAgrees compares the server's verdict on a receipt with the actual verdict.
+// serverAgrees compares the server's verdict on a receipt with the verdict of this package.
 func serverAgrees(ctx context.Context, s *suite) {
 	e, g := plainReceipt(ctx, s)
 	a := expect(s.post(ctx, "", object{}, "v1/receipts/%s/verify", e.receipt).Status(200).Bool("valid").Has("checked_at"))
@@ -132,7 +132,8 @@ func unknownAnchor(ctx context.Context, s *suite) {
 	notValid(ctx, s, e, object{"trust_anchor": s.absent()})
 }
 
-// verificationTime requests a verification at a time before the key was valid, if there is one.
+// verificationTime requests a verification for a time before the key was valid, if there is such a
+// time.
 func verificationTime(ctx context.Context, s *suite) {
 	e, g := plainReceipt(ctx, s)
 	policy := s.options.Policy
@@ -151,7 +152,7 @@ func verificationTime(ctx context.Context, s *suite) {
 	notValid(ctx, s, e, object{"at_time": policy.At.Format(time.RFC3339)})
 }
 
-// notValid expects a verification to be refused, or not to be valid.
+// notValid expects that a verification is refused or that its result is not valid.
 func notValid(ctx context.Context, s *suite, e *ended, question object) {
 	a := s.post(ctx, "", question, "v1/receipts/%s/verify", e.receipt).Status(200, 400, 404, 422, 501)
 	if a.Is(200) && a.Bool("valid").Err == nil && a.Root().Member("valid").Bool() {
@@ -164,7 +165,7 @@ func notValid(ctx context.Context, s *suite, e *ended, question object) {
 type change struct{ what, old, new string }
 
 // tamperedCopies changes a receipt in several ways. This package must detect each change. The
-// server must also detect it, if it verifies receipts that are sent to it.
+// server must also detect each change if it verifies receipts that are sent to it.
 func tamperedCopies(ctx context.Context, s *suite) {
 	e, g := plainReceipt(ctx, s)
 	root := g.doc.Root()
@@ -200,7 +201,7 @@ func tamperedCopies(ctx context.Context, s *suite) {
 	}
 }
 
-// serverSays sends a receipt to the server for verification. Servers need not offer this.
+// serverSays sends a receipt to the server for verification. Servers do not have to support this.
 func serverSays(ctx context.Context, s *suite, text []byte) (verdict string, offered bool, err error) {
 	a := s.client.Do(ctx, wire.Request{Method: "POST", Path: "v1/verify", Body: text})
 	if a.Is(404, 405, 501) {
@@ -209,11 +210,11 @@ func serverSays(ctx context.Context, s *suite, text []byte) (verdict string, off
 	return a.Status(200).Has("verdict").Root().Member("verdict").String(), true, a.Err
 }
 
-// tries is the number of attempts to run two tasks without a receipt of another client between
-// theirs.
+// tries is the maximum number of attempts to run two tasks without a receipt of another client
+// between their receipts.
 const tries = 3
 
-// oneChain runs two tasks in sequence.
+// oneChain runs two tasks in sequence and expects that their receipts are linked.
 func oneChain(ctx context.Context, s *suite) {
 	able(ctx, s, "receipts")
 	var wrong error

@@ -73,8 +73,8 @@ func replaysAreEqual(ctx context.Context, s *suite) {
 	}
 }
 
-// replayEventsMarked checks the events of a replay. Each event of the source must be repeated as
-// a replayed event, except those of its receipt.
+// replayEventsMarked checks the events of a replay. Each event of the source must be repeated as a
+// replayed event, except the events about its receipt.
 func replayEventsMarked(ctx context.Context, s *suite) {
 	e, _ := source(ctx, s)
 	r, _ := replayed(ctx, s, e, object{})
@@ -101,7 +101,7 @@ func replayEventsMarked(ctx context.Context, s *suite) {
 }
 
 // toldAgain expects that an event of an exact replay repeats an event of its source after index
-// last, and returns its index in the source.
+// last, and returns the index of that event in the source.
 func toldAgain(n canon.Node, original []canon.Node, last int, e, r *ended) (at int, err error) {
 	of := n.Member("replay")
 	if text(of, "source_task_id") != e.id || text(of, "replay_task_id") != r.id {
@@ -142,8 +142,8 @@ func replayRefuses(ctx context.Context, s *suite) {
 	}
 }
 
-// replayNamesMissing requests replays that lack something: an answer that the task did not keep, if
-// the script contains words for such a task, and a nonexistent artifact.
+// replayNamesMissing requests replays that cannot succeed: one for an answer that was not stored,
+// if the script has words for such a task, and one for a nonexistent artifact.
 func replayNamesMissing(ctx context.Context, s *suite) {
 	e, from := source(ctx, s)
 	if words := s.target.Script.Unstored; words != "" {
@@ -159,8 +159,8 @@ func replayNamesMissing(ctx context.Context, s *suite) {
 	namesMissing(ctx, s, e, body, absent)
 }
 
-// namesMissing expects that a replay is refused or fails, and that the answer names the missing
-// resource, which is one of five kinds.
+// namesMissing expects that a replay is refused or fails, and that the answer identifies the missing
+// resource by its ID and by one of five kinds.
 func namesMissing(ctx context.Context, s *suite, e *ended, body object, id string) {
 	a := s.post(ctx, "", body, "v1/tasks/%s/replay", e.id).Status(202, 404, 409, 410)
 	details := a.Root().Member("error").Member("details")

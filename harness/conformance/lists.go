@@ -12,14 +12,14 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// fewItems is the number of items that a probe adds to a list, and smallPage the number of items
-// on a page. The last page is not full.
+// fewItems is the number of items that a probe adds to a list, and smallPage is the number of items
+// on a page. The last page is therefore not full.
 const (
 	fewItems  = 5
 	smallPage = 2
 )
 
-// listPages reads lists page by page, and one of them while items are added.
+// listPages reads several lists page by page. Items are added to one of them in the meantime.
 func listPages(ctx context.Context, s *suite) {
 	session := newSession(ctx, s)
 	for range fewItems {
@@ -34,9 +34,9 @@ func listPages(ctx context.Context, s *suite) {
 	}
 }
 
-// pagesAgree expects the same items on small pages as on large ones. A list may grow in the
-// meantime, as lists of running tasks do: items that existed before must be on the small pages,
-// and items on the small pages must still exist afterwards.
+// pagesAgree expects the same items on small pages as on large ones. The list may grow in the
+// meantime, as lists of running tasks do. Items that existed before must be on the small pages, and
+// items on the small pages must still exist afterward.
 func pagesAgree(ctx context.Context, s *suite, at string) {
 	var read [3][]string
 	for i, limit := range []int{200, smallPage, 200} {
@@ -49,7 +49,7 @@ func pagesAgree(ctx context.Context, s *suite, at string) {
 	}
 }
 
-// among returns the IDs of list that are also in of, in their order.
+// among returns the IDs in list that are also in of, in the order of list.
 func among(list, of []string) (some []string) {
 	for _, id := range list {
 		if slices.Contains(of, id) {
@@ -59,8 +59,8 @@ func among(list, of []string) (some []string) {
 	return some
 }
 
-// pagesGrow reads the first page, adds an item, and reads the remaining pages. Each earlier item
-// must appear once.
+// pagesGrow reads the first page, adds an item, and then reads the remaining pages. Each earlier
+// item must appear exactly once.
 func pagesGrow(ctx context.Context, s *suite, at, session string) {
 	before := items(ctx, s, at, 200)
 	a := s.client.Do(ctx, wire.Request{Path: fmt.Sprintf("%s?limit=%d", at, smallPage)})

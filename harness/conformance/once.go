@@ -11,7 +11,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// atOnce is the number of concurrent requests with one key.
+// atOnce is the number of concurrent requests with the same key.
 const atOnce = 8
 
 func taskOnce(ctx context.Context, s *suite) {
@@ -32,7 +32,7 @@ func messageOnce(ctx context.Context, s *suite) {
 	})
 }
 
-// once sends a body with the same key several times, sequentially and concurrently, and then
+// once sends a body several times with the same key, first sequentially and then concurrently, and
 // counts the resulting items in the list at the same path.
 func once(ctx context.Context, s *suite, path, kind string, body, same func(words string) string) {
 	key, words := "ours-"+s.id+"-"+kind, "once, a "+kind+" of the run "+s.id
@@ -87,8 +87,8 @@ func together(ctx context.Context, s *suite, send func() *wire.Answer, kind stri
 	}
 }
 
-// countedOnce expects each of the words in exactly one item of a list. Other items do not count,
-// because a session also lists the messages of its tasks.
+// countedOnce expects each of the words in exactly one item of a list. Other items are ignored,
+// because the list for a session also contains the messages of its tasks.
 func countedOnce(ctx context.Context, s *suite, path string, words ...string) {
 	list := items(ctx, s, path, 200)
 	for _, want := range words {

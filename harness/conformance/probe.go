@@ -14,11 +14,11 @@ type Suite string
 
 // The suites.
 const (
-	Upstream Suite = "upstream" // the probes of the protocol's own runner
-	Ours     Suite = "ours"     // our own probes, which do not rely on the server's statements
+	Upstream Suite = "upstream" // the probes that the protocol's own runner has
+	Ours     Suite = "ours"     // additional probes, which do not rely on the server's own statements
 )
 
-// A Rule is a sentence of the protocol in our own words, and its source.
+// A Rule is a sentence of the protocol, rephrased, with its source.
 type Rule struct {
 	Text  string `json:"text"`
 	Where string `json:"where"`
@@ -54,7 +54,7 @@ func Categories(of ...Suite) (names []string) {
 	return names
 }
 
-// group sets the suite and the category of probes.
+// group sets the suite and the category of the given probes.
 func group(of Suite, category string, list ...Probe) []Probe {
 	for i := range list {
 		list[i].Suite, list[i].Category = of, category
@@ -62,23 +62,24 @@ func group(of Suite, category string, list ...Probe) []Probe {
 	return list
 }
 
-// probe returns a probe without suite and category.
+// probe returns a probe without a suite and a category.
 func probe(name string, run func(context.Context, *suite), text, where string) Probe {
 	return Probe{Name: name, Rule: Rule{text, where}, run: run}
 }
 
-// A stopped is the value with which a probe panics to end early. As in a test, nothing is requested
-// after the first failure.
+// A stopped is the value with which a probe panics to end early. As in a test that fails, no
+// request is sent after the first failure.
 type stopped struct{ error }
 
-// must ends the running probe unless err is nil.
+// must ends the running probe with a failure unless err is nil.
 func must(err error) {
 	if err != nil {
 		panic(stopped{err})
 	}
 }
 
-// expect ends the running probe unless the answer is as expected. It returns the answer.
+// expect ends the running probe with a failure unless the answer is as expected. It returns the
+// answer otherwise.
 func expect(a *wire.Answer) *wire.Answer {
 	must(a.Err)
 	return a
@@ -87,7 +88,7 @@ func expect(a *wire.Answer) *wire.Answer {
 // fail ends the running probe as failed.
 func fail(format string, args ...any) { must(fmt.Errorf(format, args...)) }
 
-// A skipError is the reason why a probe did not run to its end without a failure.
+// A skipError states why a probe ended early without a failure.
 type skipError struct{ reason string }
 
 func (s *skipError) Error() string { return s.reason }
@@ -95,7 +96,7 @@ func (s *skipError) Error() string { return s.reason }
 // skip ends the running probe as skipped.
 func skip(format string, args ...any) { must(&skipError{fmt.Sprintf(format, args...)}) }
 
-// isSkip returns the reason of a skip.
+// isSkip returns the reason if an error is a skip.
 func isSkip(err error) (reason string, ok bool) {
 	s, ok := errors.AsType[*skipError](err)
 	if ok {
@@ -104,7 +105,7 @@ func isSkip(err error) (reason string, ok bool) {
 	return reason, ok
 }
 
-// caught runs a part of a probe and returns the error that ended it, or nil.
+// caught runs a part of a probe and returns the error with which it ended, or nil.
 func caught(part func()) (err error) {
 	defer func() {
 		switch end := recover().(type) {

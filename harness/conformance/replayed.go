@@ -13,7 +13,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/replay"
 )
 
-// source returns the task to replay, and its receipt.
+// source returns the task to be replayed, and the receipt for it.
 func source(ctx context.Context, s *suite) (*ended, *given) {
 	able(ctx, s, "replay")
 	return plainReceipt(ctx, s)
@@ -34,7 +34,7 @@ func replayed(ctx context.Context, s *suite, e *ended, body any) (*ended, *given
 	return r, receiptOf(ctx, s, r)
 }
 
-// judge checks the receipt of a completed replay against the receipt of the source, and against
+// judge checks the receipt for a completed replay against the receipt for the source, and against
 // the plan that follows from the source's log and the request.
 func judge(ctx context.Context, s *suite, e *ended, from *given, request []byte, r *ended, g *given) {
 	if r.status != e.status {
@@ -54,7 +54,8 @@ func judge(ctx context.Context, s *suite, e *ended, from *given, request []byte,
 	must(sameAsPlan(s, plan, from, g))
 }
 
-// isReplay expects that a receipt describes a replay with its own task and without side effects.
+// isReplay expects that a receipt describes a replay that is a separate task and has no side
+// effects.
 func isReplay(g *given, e, r *ended) error {
 	root := g.doc.Root()
 	subject := root.Member("subject")
@@ -75,8 +76,8 @@ func isReplay(g *given, e, r *ended) error {
 	return g.answer.Err
 }
 
-// sameMaterials expects the answers of the source, except those that the request overrides, and
-// exactly one delta for each override.
+// sameMaterials expects the answers of the source, except for those that the request overrides, and
+// exactly one delta per override.
 func sameMaterials(from, g *given, asked *replay.Request) error {
 	recorded, log := materials(from.doc)
 	used, logUsed := materials(g.doc)
@@ -108,13 +109,13 @@ func sameMaterials(from, g *given, asked *replay.Request) error {
 	return nil
 }
 
-// sameAsPlan expects exactly what the plan of the replay yields.
+// sameAsPlan expects exactly what the plan for the replay specifies.
 func sameAsPlan(s *suite, plan *replay.Plan, from, g *given) error {
 	report := g.report.Clone()
 	if err := plan.Check(s.judge, report, g.doc, from.doc); err != nil {
 		return fmt.Errorf("the log of the replay's source cannot be read again: %w", err)
 	}
-	// A module may create artifacts in a replay that do not appear in the log of its source.
+	// In a replay, a module may create artifacts that are not in the log of the source.
 	open := func(c receipt.Check) bool {
 		return c.Step == receipt.StepHash && c.Status != receipt.StatusPassed && !strings.HasPrefix(c.Pointer, "/final_artifacts/")
 	}
@@ -125,8 +126,8 @@ func sameAsPlan(s *suite, plan *replay.Plan, from, g *given) error {
 	return nil
 }
 
-// swaps returns overrides of recorded values and their keys: the time at which the task started,
-// and an answer.
+// swaps returns overrides of recorded values, with their keys. The values are the time at which the
+// task started, and one answer.
 func swaps(from *given) (overrides object, keys []string) {
 	end := text(from.doc.Root().Member("lifecycle"), "completed_at")
 	overrides = object{"time:started_at": object{"kind": "time", "value": end, "visibility": "internal", "reason": "agents conformance"}}
@@ -152,8 +153,9 @@ func swaps(from *given) (overrides object, keys []string) {
 	return overrides, keys
 }
 
-// before reports whether answer a is a better choice to override than b: preferably the answer of a
-// tool, on which the course of a task depends least, and otherwise the last answer of a model.
+// before reports whether answer a is a better choice to override than b. Answers of tools are
+// preferred, because the course of a task depends least on them. Otherwise, the last answer of a
+// model is preferred.
 func before(a, b string) bool {
 	rank := func(id string) int {
 		switch {
@@ -184,7 +186,7 @@ func kindOf(key string) string {
 	return "tool_result"
 }
 
-// refuses expects that a request for a replay is refused.
+// refuses expects that the server refuses to replay a task with the given body.
 func refuses(ctx context.Context, s *suite, e *ended, body any, statuses ...int) {
 	a := s.post(ctx, "", body, "v1/tasks/%s/replay", e.id).Status(statuses...)
 	if err := a.Err; err != nil {

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// ReportSchema names the format of a [Report], which is that of the protocol's own runner. Members
-// that the runner's report does not have are additions of this package.
+// ReportSchema names the format of a [Report], which is that of the protocol's own runner. This
+// package adds members that the runner's report does not have.
 const ReportSchema = "harn-agents-conformance-2026-04-25"
 
 // A Status is the result of a probe, a category, or a run.
@@ -48,8 +48,8 @@ type Summary struct {
 	DurationMS        int64   `json:"duration_ms"`
 }
 
-// Percentiles are durations in whole milliseconds. If n durations are sorted, the q-th percentile
-// is the duration with index n·q/100, rounded down, counted from 0.
+// Percentiles are durations in whole milliseconds. The q-th percentile of n sorted durations is the
+// duration with index n·q/100, rounded down and counted from 0.
 type Percentiles struct {
 	Avg int64 `json:"avg"`
 	P50 int64 `json:"p50"`
@@ -57,7 +57,7 @@ type Percentiles struct {
 	P99 int64 `json:"p99"`
 }
 
-// A Category contains the results of the probes of one subject.
+// A Category contains the results of the probes on one subject.
 type Category struct {
 	Name          string      `json:"name"`
 	Status        Status      `json:"status"`
@@ -80,7 +80,7 @@ type Test struct {
 }
 
 // Err returns an error that contains all failures, or nil if there are none. For a nil report, it
-// returns nil, because the error of [Run] states the reason.
+// returns nil, because the error from [Run] states the reason.
 func (r *Report) Err() error {
 	if r == nil {
 		return nil

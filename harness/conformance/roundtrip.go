@@ -9,23 +9,23 @@ import (
 	"github.com/receiptkit/receiptkit/harness/conformance/internal/wire"
 )
 
-// A statement is the content of a post: a resource, or a member that becomes one.
+// A statement is the content of a post. It is a resource, or a member that becomes a resource.
 type statement struct {
 	kind  string // of the resource
 	path  string // to post to
-	list  string // that contains the resource; "" for none
+	list  string // path of the list that contains the resource, or "" if there is none
 	says  object // the expected content
-	under string // the member of the body that contains it; "" for the body itself
+	under string // member of the body that contains the statement, or "" for the entire body
 }
 
-// A posted is a resource that the server created, and its ID.
+// A posted is a resource that the server created, with its ID.
 type posted struct {
 	id string
 	of *statement
 }
 
-// readsBack posts a statement, and expects it in the answer, in a read of the resource, and in
-// its list.
+// readsBack posts a statement, and expects it in the answer, in the resource when it is read, and
+// in the list of resources.
 func readsBack(ctx context.Context, s *suite, st statement) *posted {
 	var body any = st.says
 	if st.under != "" {
@@ -42,7 +42,7 @@ func readsBack(ctx context.Context, s *suite, st statement) *posted {
 	return p
 }
 
-// read expects the statement in a read of the resource and in its list.
+// read expects the statement in the resource when it is read, and in the list of resources.
 func (p *posted) read(ctx context.Context, s *suite) {
 	alone := expect(s.get(ctx, "v1/%ss/%s", raw(p.of.kind), p.id).Status(200).Object(p.of.kind))
 	if p.of.in(alone.Root(), alone.Request.String()); p.of.list == "" {
@@ -57,7 +57,7 @@ func (p *posted) read(ctx context.Context, s *suite) {
 	fail("GET /%s: expected the %s %s, found none", p.of.list, p.of.kind, wire.Quote(p.id))
 }
 
-// in expects that a resource contains what was posted.
+// in expects that a resource contains everything that was posted.
 func (st *statement) in(n canon.Node, where string) {
 	want, err := canon.Parse(encode(st.says))
 	must(err)
@@ -66,7 +66,7 @@ func (st *statement) in(n canon.Node, where string) {
 	}
 }
 
-// differing returns the first place where a value does not contain the posted one. Objects may
+// differing returns the first place where a value lacks or changes what was posted. Objects may
 // have additional members.
 func differing(said, got canon.Node) (want, found canon.Node, at *string) {
 	if said.Kind() != got.Kind() || said.Kind() == canon.KindArray && said.Len() != got.Len() {
@@ -104,7 +104,7 @@ func workspaceReadsBack(ctx context.Context, s *suite) {
 	p.changed(ctx, s, object{"metadata": object{"changed": s.id}})
 }
 
-// changed patches a resource, and expects the change and the earlier content.
+// changed patches a resource, and then expects both the change and the earlier content.
 func (p *posted) changed(ctx context.Context, s *suite, says object) {
 	a := expect(s.patch(ctx, "", says, "v1/%ss/%s", raw(p.of.kind), p.id).Status(200, 405, 501))
 	if a.Code != 200 {
@@ -159,7 +159,8 @@ func artifactReadsBack(ctx context.Context, s *suite) {
 	readsBack(ctx, s, statement{kind: "artifact", path: "v1/artifacts", list: path("v1/artifacts?session_id=%s", session), says: says})
 }
 
-// unknownIDs refers to resources that do not exist, wherever a request can contain a reference.
+// unknownIDs sends requests that refer to resources that do not exist, in every place where a
+// request can contain a reference.
 func unknownIDs(ctx context.Context, s *suite) {
 	session := newSession(ctx, s)
 	tasks := path("v1/sessions/%s/tasks", session)

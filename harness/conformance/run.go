@@ -18,55 +18,56 @@ import (
 
 // A Target is the server to check.
 type Target struct {
-	URL string // http or https, with the path prefix of all routes, if any
-	Key string // the API key; if empty, no key is sent
+	URL string // base URL (http or https), including the path prefix of all routes, if any
+	Key string // API key; if empty, no key is sent
 
-	// OtherKey is the key of a client that must not see the resources that Key creates, such as a
-	// client of another tenant. If it is empty, isolation is not checked.
+	// OtherKey is the API key of a client that must not see the resources that the client with Key
+	// creates. For example, it may belong to another tenant. If it is empty, isolation is not
+	// checked.
 	OtherKey string
 
-	// PublicKey is the key of a client that sees the same resources as Key, but only the public
-	// parts of messages. If it is empty, the visibility of parts is not checked.
+	// PublicKey is the API key of a client that sees the same resources as the client with Key, but
+	// only the public parts of messages. If it is empty, the visibility of parts is not checked.
 	PublicKey string
 
-	// Client sends the requests. Only its Transport is used. If it is nil, a client with its own
+	// Client sends the requests. Only its Transport is used. If it is nil, a client with a separate
 	// transport is used.
 	Client *http.Client
 
-	WorkspaceID string // an existing workspace; if empty, one is created
-	SessionID   string // an existing session; if empty, one is created
+	WorkspaceID string // ID of an existing workspace; if empty, a workspace is created
+	SessionID   string // ID of an existing session; if empty, a session is created
 
 	Script Script
 }
 
-// A Script contains inputs that cause behavior that servers do not show for every task. If an input
-// is missing, the behavior is tested in another way or skipped.
+// A Script contains inputs that cause behavior that a server does not show for every task. If an
+// input is missing, the behavior is tested in another way or not at all.
 type Script struct {
-	Waits    string // a task that runs until it is canceled
-	Unstored string // a task with an answer that is not kept, so that it cannot be replayed exactly
+	Waits    string // makes a task run until it is canceled
+	Unstored string // makes a task use an answer that is not stored, so that the task cannot be replayed exactly
 }
 
-// Options configure the probes and the requirements for receipts.
+// Options specifies the probes to run and the requirements for receipts.
 type Options struct {
 	Suites     []Suite  // empty: all
-	Categories []string // names, in the order in which to run them; empty: all categories of the suites
+	Categories []string // names of categories, in the order in which to run them; if empty, all categories of the suites
 
-	Trust  receipt.Trust // the trusted keys; if nil, only content is verified, not signatures
+	Trust  receipt.Trust // trusted keys; if nil, content is verified but signatures are not
 	Policy receipt.Policy
 
-	// Card is the required discriminator of the agent card, on which the documents of the
-	// protocol disagree: "agent_card" or "harn_agent_card". "": either.
+	// Card is the discriminator that the agent card must have, "agent_card" or "harn_agent_card".
+	// The documents of the protocol disagree about it. "": either.
 	Card string
 
-	Timeout time.Duration    // timeout of each request; default 30 s
+	Timeout time.Duration    // timeout of each request (default: 30 s)
 	Now     func() time.Time // required
-	Random  io.Reader        // required, for the names of resources that a run creates
+	Random  io.Reader        // required; used for the names of the resources that a run creates
 	Done    func(Test)       // called with the result of each probe; may be nil
 }
 
-// Run checks a server. The report contains all failures. An error indicates that the server could
-// not be checked: the target is unusable (*TargetError), a category does not exist
-// (*CategoryError), or the context has ended.
+// Run checks a server and returns a report. The report contains all failures. An error indicates
+// that the server could not be checked, because the target is unusable (*TargetError), a category
+// does not exist (*CategoryError), or the context has ended.
 func Run(ctx context.Context, t Target, o Options) (*Report, error) {
 	if o.Now == nil || o.Random == nil {
 		return nil, errors.New("conformance: no Now or no Random in the options")
@@ -108,12 +109,12 @@ type TargetError struct{ Reason string }
 
 func (e *TargetError) Error() string { return "conformance: the target: " + e.Reason }
 
-// baseOf returns the address to which paths are appended.
+// baseOf returns the address to which the paths of requests are appended.
 func baseOf(text string) (string, error) {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil:
-		return "", &TargetError{"expected a URL such as http://127.0.0.1:8080, found none"} // the text may contain a password
+		return "", &TargetError{"expected a URL such as http://127.0.0.1:8080, found none"} // the address may contain a password
 	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
 		return "", &TargetError{"expected a URL with http or https and a host, such as http://127.0.0.1:8080, found none"}
 	case u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
@@ -149,7 +150,7 @@ func (o *Options) probes() (list []Probe, err error) {
 	return list, nil
 }
 
-// probeLasts is the time limit of a probe, in request timeouts.
+// probeLasts is the time limit for a probe, as a multiple of the request timeout.
 const probeLasts = 8
 
 // category runs the probes of one category.

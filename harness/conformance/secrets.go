@@ -10,7 +10,7 @@ import (
 	"github.com/receiptkit/receiptkit/harness/conformance/internal/wire"
 )
 
-// secretsAreWithheld submits a secret and searches for it where it must not appear.
+// secretsAreWithheld submits a secret, and searches for it in all places where it must not appear.
 func secretsAreWithheld(ctx context.Context, s *suite) {
 	able(ctx, s, "receipts")
 	secret := newSecret(s)
@@ -30,14 +30,14 @@ func secretsAreWithheld(ctx context.Context, s *suite) {
 	}
 	everywhere(ctx, s, s.client, e, func(r *wire.Route, a *wire.Answer) {
 		if r.Answer == "Task" || r.Answer == "Message" {
-			must(a.Err) // the client's own words
+			must(a.Err) // these contain the client's own words
 			return
 		}
 		look(r, a)
 	})
 }
 
-// everywhere reads, as the given client, every route of a task and of its resources.
+// everywhere reads every route of a task and of its resources, as the given client.
 func everywhere(ctx context.Context, s *suite, client *wire.Client, e *ended, look func(*wire.Route, *wire.Answer)) {
 	task := expect(s.get(ctx, "v1/tasks/%s", e.id).Status(200))
 	events := eventsOfTask(ctx, s, e.id)
@@ -66,8 +66,8 @@ func everywhere(ctx context.Context, s *suite, client *wire.Client, e *ended, lo
 	}
 }
 
-// fillings returns the IDs for a route: one of each kind, or one set for each resource if the
-// route is of a single resource of which a task has several.
+// fillings returns the IDs to insert into a route. It returns one set with one ID of each kind, or
+// one set per resource if the route is for a single resource and the task has several.
 func fillings(r *wire.Route, of map[string]string, every map[string][]string) (list []map[string]string) {
 	for name, ids := range every {
 		if !strings.Contains(r.Path, "{"+name+"}") {
@@ -93,8 +93,8 @@ func visibilityProbes() []Probe {
 	}
 }
 
-// hiddenParts posts parts that a client with the public key must not see, and searches for them
-// as that client. A server may refuse such parts.
+// hiddenParts posts parts that a client with PublicKey must not see, and searches for them as that
+// client. A server may refuse such parts.
 func hiddenParts(ctx context.Context, s *suite, visibility string) {
 	if s.target.PublicKey == "" {
 		skip("no key that sees public parts alone was given")
@@ -128,7 +128,7 @@ func hiddenParts(ctx context.Context, s *suite, visibility string) {
 			return
 		}
 		if r.Path == "v1/tasks/{task}" {
-			a.Status(200) // it sees the task
+			a.Status(200) // the client may see the task itself
 		}
 		if a.Err == nil && a.Tells(words) {
 			a.Fail("with the public key: expected no part that is %s, found one", visibility)
@@ -137,7 +137,7 @@ func hiddenParts(ctx context.Context, s *suite, visibility string) {
 	})
 }
 
-// newSecret returns a random token of a well-known form that grants no access.
+// newSecret returns a random token in a well-known format that grants no access.
 func newSecret(s *suite) string {
 	const letters = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 	var b [36]byte

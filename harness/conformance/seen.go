@@ -8,8 +8,8 @@ import (
 	"github.com/receiptkit/receiptkit/harness/conformance/internal/wire"
 )
 
-// seenProbes returns the probes that report, by component, the faults in all answers and events
-// of a run.
+// seenProbes returns the probes that report all faults in the answers and events of a run, one
+// probe per component.
 func seenProbes() []Probe {
 	var list []Probe
 	for _, of := range []struct{ name, component, what, where string }{
@@ -37,13 +37,13 @@ func seenProbes() []Probe {
 	return group(Ours, "everything-seen", append(list, filters, stay)...)
 }
 
-// survey reads every route once, so that each component is seen even if no other probe ran.
+// survey reads every route once, so that each component is checked even if no other probe ran.
 func survey(ctx context.Context, s *suite) {
 	if s.own.surveyed {
 		return
 	}
 	ids := resources(ctx, s)
-	session := newSession(ctx, s) // no filter for the first session may list it
+	session := newSession(ctx, s) // a filter for the first session must not return its task
 	newTask(ctx, s, session, "a task of another session of the run "+s.id)
 	for _, r := range wire.Routes() {
 		if q, ok := r.Fill(ids); ok && offers(ctx, s, &r) && (r.Method == http.MethodGet || r.Answer == "Verification") {

@@ -9,21 +9,20 @@ import (
 	"github.com/receiptkit/receiptkit/harness/conformance/internal/wire"
 )
 
-// An own is the information that our probes have about the server, in addition to that of the
-// protocol's own probes.
+// An own contains data about the server that only the additional probes need.
 type own struct {
 	known     bool
-	abilities map[string]bool // as reported by discovery
+	abilities map[string]bool // capabilities that discovery reports
 
 	ended *ended // a plain task that has ended
-	stuck error  // the reason why there is no such task
+	stuck error  // the reason if there is no such task
 
-	resources map[string]string // IDs of one resource of each kind, by the names that the routes use
-	streams   map[string]bool   // whether the server has a stream, by its path
+	resources map[string]string // IDs of one resource of each kind, indexed by the names that routes use
+	streams   map[string]bool   // whether the server has a stream, indexed by the path of the stream
 	surveyed  bool
 }
 
-// able skips the probe if discovery does not advertise a capability.
+// able skips the probe unless discovery advertises a capability.
 func able(ctx context.Context, s *suite, capability string) {
 	if !s.own.known {
 		a := expect(s.client.Do(ctx, wire.Request{Path: "v1", NoKey: true}).Status(200).Members("capabilities"))
@@ -55,12 +54,12 @@ func newTask(ctx context.Context, s *suite, session, words string) string {
 type ended struct {
 	id, session, status string
 	task                *wire.Answer
-	receipt             string // its ID; "": there is none
+	receipt             string // ID of the receipt, or "" if there is none
 }
 
-// end waits until a task has ended and, if the server issues receipts, has its receipt. Servers
-// need not end a task soon, or without a person's action, so a task that has not ended is not a
-// failure.
+// end waits until a task has ended and, if the server issues receipts, has a receipt. The protocol
+// does not require that a task ends soon, or without a person's action, so a task that has not
+// ended is not a failure.
 func end(ctx context.Context, s *suite, id string) *ended {
 	receipts := caught(func() { able(ctx, s, "receipts") }) == nil
 	lasts, cancel := context.WithTimeout(ctx, min(s.client.Timeout(), pollLasts))
@@ -121,20 +120,20 @@ func canceledTask(ctx context.Context, s *suite) *ended {
 	return nil
 }
 
-// Limits for reading a list to its end.
+// These constants limit how much of a list is read.
 const (
 	mostPages = 500
 	mostBytes = 32 << 20
 )
 
-// endless fails because a list exceeds its limits.
+// endless fails the probe because a list exceeds these limits.
 func endless(path string) {
 	fail("GET /%s: expected a list that ends within %d pages and %d bytes, found no end", path, mostPages, mostBytes)
 }
 
-// readPages reads a list page by page to its end. The request for a page has the parameter by, with
-// the value that behind returns for the previous page. next is the cursor of that page, or "" at
-// the end.
+// readPages reads a list page by page to its end. The request for a page has the parameter by,
+// whose value is the result of behind for the previous page. The argument next is the cursor in
+// that page, or "" at the end.
 func readPages(ctx context.Context, s *suite, path string, limit int, by string, behind func(a *wire.Answer, page []canon.Node, next string) (place string)) (list []canon.Node) {
 	size, place := 0, ""
 	for range mostPages {
@@ -156,7 +155,7 @@ func readPages(ctx context.Context, s *suite, path string, limit int, by string,
 	return nil
 }
 
-// items returns the items of a list, and fails if a page is malformed.
+// items returns the items of a list. It fails the probe if a page is malformed.
 func items(ctx context.Context, s *suite, path string, limit int) []canon.Node {
 	seen := map[string]bool{}
 	return readPages(ctx, s, path, limit, "cursor", func(a *wire.Answer, page []canon.Node, next string) string {
@@ -179,7 +178,7 @@ func separator(path string) string {
 	return "?"
 }
 
-// pageOf returns the items of a page and the cursor for the next one, "" at the end.
+// pageOf returns the items on a page and the cursor for the next page, or "" at the end.
 func pageOf(a *wire.Answer, limit int) (list []canon.Node, next string) {
 	a.Status(200).List().Equal("object", "list").Members("page")
 	page := a.Root().Member("page")
@@ -205,7 +204,7 @@ func pageOf(a *wire.Answer, limit int) (list []canon.Node, next string) {
 	return list, next
 }
 
-// eventsOf returns the events of a list, read in ranges of limit events.
+// eventsOf returns the events in a list, read in ranges of limit events.
 func eventsOf(ctx context.Context, s *suite, path string, limit int) []canon.Node {
 	return readPages(ctx, s, path, limit, "after_event_id", func(a *wire.Answer, page []canon.Node, next string) string {
 		if next == "" {
@@ -224,7 +223,7 @@ func eventsOfTask(ctx context.Context, s *suite, id string) []canon.Node {
 	return eventsOf(ctx, s, path("v1/tasks/%s/events", id), 200)
 }
 
-// ids returns the ids of resources.
+// ids returns the IDs of resources.
 func ids(list []canon.Node) (out []string) {
 	for _, n := range list {
 		out = append(out, text(n, "id"))

@@ -14,8 +14,8 @@ import (
 // streamLasts is the time limit for reading a stream.
 const streamLasts = 10 * time.Second
 
-// listen reads a stream after an event until the expected last event, and then a little longer to
-// detect surplus events.
+// listen reads a stream that starts after an event. It reads until the expected last event, and
+// then a little longer to detect unexpected events.
 func listen(ctx context.Context, s *suite, at, behind, last string) []wire.Frame {
 	stream := open(ctx, s, wire.Request{Path: at, LastEventID: behind}, streamLasts)
 	defer stream.Close()
@@ -58,7 +58,8 @@ func tells(at, behind string, want []canon.Node, got []wire.Frame) {
 	}
 }
 
-// streamIsLog reads the streams of a task and of its session from the beginning.
+// streamIsLog reads the streams of a task and of its session from the beginning, and expects the
+// events of the lists.
 func streamIsLog(ctx context.Context, s *suite) {
 	streamsFrom(ctx, s, func(int) []int { return []int{0} })
 }
@@ -68,7 +69,7 @@ func streamResumes(ctx context.Context, s *suite) {
 	streamsFrom(ctx, s, func(n int) []int { return []int{1, n / 2, n - 1} })
 }
 
-// streamsFrom reads streams after the given numbers of events; 0 is the beginning.
+// streamsFrom reads streams, skipping the given numbers of events; 0 is the beginning.
 func streamsFrom(ctx context.Context, s *suite, places func(n int) []int) {
 	e := plainTask(ctx, s)
 	for _, of := range []struct{ list, stream string }{
@@ -94,8 +95,8 @@ func streamsFrom(ctx context.Context, s *suite, places func(n int) []int) {
 	}
 }
 
-// streamGoesOn reads the stream of a session while a task runs in it, disconnects, and resumes
-// with the last ID that it received.
+// streamGoesOn reads the stream of a session while a task runs in the session. It disconnects and
+// resumes with the last event ID that it received.
 func streamGoesOn(ctx context.Context, s *suite) {
 	session := newSession(ctx, s)
 	at := path("v1/sessions/%s/events/stream", session)
@@ -103,7 +104,7 @@ func streamGoesOn(ctx context.Context, s *suite) {
 	defer stream.Close()
 	id := newTask(ctx, s, session, "a task to be streamed live of the run "+s.id)
 
-	const before = 3 // events before the client disconnects
+	const before = 3 // number of events to read before the client disconnects
 	var got []wire.Frame
 	for len(got) < before {
 		f, err := stream.Next()

@@ -15,19 +15,19 @@ import (
 
 type object = map[string]any
 
-// A suite is the state of a run: the target, and results that later probes use.
+// A suite contains the state of a run, including results that later probes use.
 type suite struct {
 	target  Target
 	options Options
 	client  *wire.Client
 	watch   *wire.Watch
-	judge   *receipt.Verifier // of the receipts that the server returns
+	judge   *receipt.Verifier // verifies the receipts that the server returns
 	now     func() time.Time
-	id      string // of the run, a UUID
-	note    string // of the running probe
+	id      string // ID of the run, a UUID
+	note    string // note of the probe that is running
 
-	// The state that the protocol's own runner keeps between probes.
-	advertised map[string]bool // by discovery, in this run
+	// The protocol's own runner also keeps the following state between probes.
+	advertised map[string]bool // capabilities that discovery advertised in this run
 	dialect    string
 	workspace  string
 	session    string
@@ -39,7 +39,7 @@ type suite struct {
 	own own
 }
 
-// usualTimeout is the timeout of the protocol's own runner.
+// usualTimeout is the timeout that the protocol's own runner uses.
 const usualTimeout = 30 * time.Second
 
 func newSuite(base string, t Target, o Options) (*suite, error) {
@@ -52,8 +52,8 @@ func newSuite(base string, t Target, o Options) (*suite, error) {
 	watch.Add(t.PublicKey)
 	s := &suite{target: t, options: o, watch: watch, now: o.Now, own: own{streams: map[string]bool{}}, client: wire.New(base, t.Key, t.Client, o.Timeout, watch), advertised: map[string]bool{}}
 
-	// Without trusted keys only the content is verified. A policy with further requirements is an
-	// error, because these could not be checked.
+	// Without trusted keys, only the content of receipts is verified. A policy with further
+	// requirements is then an error, because these could not be checked.
 	policy := o.Policy
 	if o.Trust == nil {
 		policy.IntegrityOnly = true
@@ -66,7 +66,7 @@ func newSuite(base string, t Target, o Options) (*suite, error) {
 	return s, err
 }
 
-// uuid returns a random UUID, version 4 (RFC 9562 section 5.4).
+// uuid returns a random UUID, version 4 (RFC 9562, section 5.4).
 func (s *suite) uuid() (string, error) {
 	var b [16]byte
 	if _, err := io.ReadFull(s.options.Random, b[:]); err != nil {
@@ -81,7 +81,7 @@ func (s *suite) get(ctx context.Context, format string, ids ...any) *wire.Answer
 	return s.client.Do(ctx, wire.Request{Path: path(format, ids...)})
 }
 
-// post sends a value with an Idempotency-Key, if once is not empty.
+// post sends a value, with an Idempotency-Key if once is not empty.
 func (s *suite) post(ctx context.Context, once string, body any, format string, ids ...any) *wire.Answer {
 	return s.send(ctx, "POST", once, body, format, ids...)
 }
@@ -97,7 +97,7 @@ func (s *suite) send(ctx context.Context, method, once string, body any, format 
 // A raw is a part of a path that is already escaped.
 type raw string
 
-// path inserts IDs into a path, each as one segment or query value.
+// path inserts IDs into a path, each as a single segment or query value.
 func path(format string, ids ...any) string {
 	for i, id := range ids {
 		if text, ok := id.(string); ok {
@@ -116,16 +116,16 @@ func encode(body any) []byte {
 	return text
 }
 
-// message returns a message of a user.
+// message returns a user message with the given text.
 func message(text string) object {
 	return object{"role": "user", "parts": []object{{"type": "text", "text": text, "visibility": "public"}}}
 }
 
-// meta returns metadata that marks resources of this run.
+// meta returns metadata that marks a resource as belonging to this run.
 func (s *suite) meta() object { return object{"harn_agents_conformance": true, "run_id": s.id} }
 
-// words returns a message in which many kinds of changes are detectable: it has several scripts,
-// escapes, numbers, and parts whose order matters.
+// words returns a message in which many kinds of changes can be detected, because it contains
+// several scripts, escapes, numbers, and parts whose order matters.
 func (s *suite) words(text string) object {
 	part := func(text string) object { return object{"type": "text", "text": text, "visibility": "public"} }
 	return object{"role": "user", "parts": []object{
@@ -134,7 +134,7 @@ func (s *suite) words(text string) object {
 	}}
 }
 
-// artifact returns an artifact for the workspace of the run.
+// artifact returns an artifact in the workspace of the run.
 func (s *suite) artifact() object {
 	return object{
 		"kind": "diff", "mime_type": "text/x-diff", "uri": "harn://conformance/" + s.id + "/ours.diff", "visibility": "public",
@@ -142,7 +142,7 @@ func (s *suite) artifact() object {
 	}
 }
 
-// absentIDs returns IDs of resources that do not exist, by kind.
+// absentIDs returns IDs of resources that do not exist, indexed by kind.
 func (s *suite) absentIDs() map[string]string {
 	ids := map[string]string{}
 	for _, name := range []string{"workspace", "session", "task", "message", "artifact", "event", "outcome", "receipt"} {
@@ -166,7 +166,7 @@ func wait(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// The states of a task.
+// These are the states of a task.
 const (
 	submitted = "SUBMITTED"
 	working   = "WORKING"
@@ -194,7 +194,7 @@ func next(state string) []string {
 
 func isTerminal(state string) bool { return state == completed || state == failed || state == canceled }
 
-// statusOfTask expects a task in one of the seven states and returns its state.
+// statusOfTask expects that a task is in one of the seven states, and returns the state.
 func statusOfTask(a *wire.Answer) string {
 	a.Object("task").Has("status")
 	status := a.Root().Member("status").String()

@@ -10,7 +10,7 @@ import (
 	"github.com/receiptkit/receiptkit/harness/conformance/internal/wire"
 )
 
-// endOf returns the members of a task that no longer change after it has ended.
+// endOf returns the members of a task that must not change after the task has ended.
 func endOf(task canon.Node) string {
 	text := ""
 	for _, name := range []string{"status", "session_id", "workspace_id", "input", "created_by", "started_at", "completed_at", "canceled_at", "failure", "outcome_id", "receipt_id"} {
@@ -21,7 +21,8 @@ func endOf(task canon.Node) string {
 	return text
 }
 
-// endedTaskStays sends the requests that would change a task if it had not ended.
+// endedTaskStays sends requests that would change a task if it had not ended, and expects no
+// change.
 func endedTaskStays(ctx context.Context, s *suite) {
 	e := plainTask(ctx, s)
 	want := endOf(e.task.Root())
@@ -77,7 +78,7 @@ func outcomeAgrees(ctx context.Context, s *suite) {
 	outcomeOf(ctx, s, e)
 }
 
-// outcomeStatus returns the status of the outcome for the final state of a task.
+// outcomeStatus returns the status of the outcome that corresponds to the final state of a task.
 func outcomeStatus(status string) string {
 	if status == completed {
 		return "SUCCEEDED"
@@ -85,7 +86,7 @@ func outcomeStatus(status string) string {
 	return status
 }
 
-// outcomeOf expects exactly one outcome of a task, which agrees with the task.
+// outcomeOf expects that a task has exactly one outcome, which agrees with the task.
 func outcomeOf(ctx context.Context, s *suite, e *ended) {
 	list := items(ctx, s, path("v1/outcomes?task_id=%s", e.id), 200)
 	if len(list) != 1 {
@@ -98,7 +99,8 @@ func outcomeOf(ctx context.Context, s *suite, e *ended) {
 	expect(s.get(ctx, "v1/outcomes/%s", id).Status(200).Object("outcome").Equal("task_id", e.id).Equal("status", outcomeStatus(e.status)))
 }
 
-// eventSequences checks the sequence numbers of the events of a task and of its session.
+// eventSequences checks the sequence numbers of the events in the lists of a task and of its
+// session.
 func eventSequences(ctx context.Context, s *suite) {
 	e := plainTask(ctx, s)
 	for _, at := range []string{path("v1/tasks/%s/events", e.id), path("v1/sessions/%s/events", e.session)} {
@@ -108,8 +110,8 @@ func eventSequences(ctx context.Context, s *suite) {
 	}
 }
 
-// sequencesOf expects that the events of the task are numbered without a gap. Events of other
-// resources may be missing from the list, so their numbers need only increase.
+// sequencesOf expects that the events of the task are numbered without gaps. The list may lack
+// events of other resources, so their numbers only have to increase.
 func sequencesOf(list []canon.Node, e *ended) error {
 	last, seen := map[string]uint64{}, map[string]bool{}
 	for i, n := range list {
@@ -137,7 +139,8 @@ func sequencesOf(list []canon.Node, e *ended) error {
 	return nil
 }
 
-// eventsTellStates follows the states of a task through its events.
+// eventsTellStates follows the states of a task through its events, and expects that each
+// transition is allowed.
 func eventsTellStates(ctx context.Context, s *suite) {
 	e := plainTask(ctx, s)
 	err := caught(func() { must(statesOf(eventsOfTask(ctx, s, e.id), e.status)) })
@@ -146,7 +149,7 @@ func eventsTellStates(ctx context.Context, s *suite) {
 	}
 }
 
-// stateOf returns the state to which an event moves its task, "" for none.
+// stateOf returns the state into which an event moves its task, or "" for none.
 func stateOf(n canon.Node) string {
 	switch kind := text(n, "event"); kind {
 	case "task.submitted":
@@ -171,11 +174,11 @@ func stateOf(n canon.Node) string {
 	return ""
 }
 
-// statesOf follows the events of a task to its end. It ignores events that are replayed from
+// statesOf follows the events of a task until its end. It ignores events that are replayed from
 // another task.
 func statesOf(list []canon.Node, status string) error {
 	const changed = "task.status_changed"
-	state, alone := "", false // alone: recorded only by task.status_changed, which may precede the specific kind of event
+	state, alone := "", false // alone: a state that only task.status_changed has recorded so far; this event may precede the more specific event
 	for i, n := range list {
 		if n.Member("replayed").Bool() {
 			continue

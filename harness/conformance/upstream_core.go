@@ -31,7 +31,7 @@ func discovery(ctx context.Context, s *suite) {
 	}
 	must(a.Err)
 	for name, value := range a.Root().Member("capabilities").Members() {
-		const most, longest = 100, 64 // so that a server cannot make the report long
+		const most, longest = 100, 64 // these limits prevent the server from making the report long
 		if value.Kind() == canon.KindBool && len(s.advertised) < most && len(name.Text()) <= longest {
 			s.advertised[name.String()] = value.Bool()
 		}
@@ -47,14 +47,14 @@ func hasText(array canon.Node, want string) bool {
 	return false
 }
 
-// The two dialects of the agent card: that of the API description, and that of the protocol's own
+// The agent card has two dialects: that of the API description, and that of the protocol's own
 // runner.
 const (
 	describedCard = "harn_agent_card"
 	runnersCard   = "agent_card"
 )
 
-// agentCard accepts either format, unless one is required, and notes which format it is.
+// agentCard accepts either dialect, unless one is required, and notes which dialect it found.
 func agentCard(ctx context.Context, s *suite) {
 	a := expect(s.client.Do(ctx, wire.Request{Path: "v1/agent-card", NoKey: true}).Status(200).Has("object", "id", "name").Equal("protocol_version", protocol.Version).Array("skills"))
 	dialect := text(a.Root(), "object")
@@ -135,7 +135,7 @@ func messageCRUD(ctx context.Context, s *suite) {
 	expect(s.get(ctx, "v1/sessions/%s/messages", s.session).Status(200).List())
 }
 
-// submit submits a task and remembers it.
+// submit submits a task and remembers its ID.
 func submit(ctx context.Context, s *suite, words string) (id, status string) {
 	ensureSession(ctx, s)
 	once, err := s.uuid()
@@ -148,7 +148,7 @@ func submit(ctx context.Context, s *suite, words string) (id, status string) {
 	return s.task, status
 }
 
-// remember remembers the outcome and the receipt of a task.
+// remember stores the IDs of a task's outcome and receipt for later probes.
 func remember(s *suite, task canon.Node) {
 	if id := text(task, "outcome_id"); id != "" {
 		s.outcome = id
@@ -158,7 +158,7 @@ func remember(s *suite, task canon.Node) {
 	}
 }
 
-// ensureTask returns the last submitted task, or submits one.
+// ensureTask returns the ID of the task that was submitted last, or submits a task.
 func ensureTask(ctx context.Context, s *suite) string {
 	if s.task == "" {
 		submit(ctx, s, "a task of the run "+s.id)
@@ -182,7 +182,7 @@ func cancel(ctx context.Context, s *suite, id, once string) *wire.Answer {
 	return a
 }
 
-// emptySHA256 is the SHA-256 of no bytes, without a prefix, as used in artifacts.
+// emptySHA256 is the SHA-256 digest of an empty string, without a prefix, as used in artifacts.
 const emptySHA256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
 func artifactCRUD(ctx context.Context, s *suite) {

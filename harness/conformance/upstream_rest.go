@@ -32,7 +32,7 @@ func withoutKey(ctx context.Context, s *suite) {
 	must(a.Err)
 }
 
-// oldVersion is a version of the protocol that never existed.
+// oldVersion is a protocol version that never existed.
 const oldVersion = "agents-protocol-1900-01-01"
 
 func otherVersion(ctx context.Context, s *suite) {
@@ -47,7 +47,7 @@ func rangeProbes() []Probe {
 	)
 }
 
-// advertises skips the probe if discovery did not advertise a capability in this run.
+// advertises skips the probe unless discovery advertised a capability in this run.
 func advertises(s *suite, capability string) {
 	if !s.advertised[capability] {
 		skip("discovery did not advertise %s in this run", capability)

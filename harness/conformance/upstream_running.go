@@ -49,7 +49,7 @@ func taskStream(ctx context.Context, s *suite) {
 	streamTells(ctx, s, path("v1/tasks/%s/stream", id))
 }
 
-// streamTells expects an event on a stream within firstFrame.
+// streamTells expects that an event arrives on a stream within firstFrame.
 func streamTells(ctx context.Context, s *suite, path string) {
 	stream := open(ctx, s, wire.Request{Path: path}, firstFrame)
 	defer stream.Close()
@@ -63,7 +63,7 @@ func streamTells(ctx context.Context, s *suite, path string) {
 	must(inStream(stream, err))
 }
 
-// open opens a stream, and fails if the answer is not a stream.
+// open opens a stream. It fails the probe if the answer is not a stream.
 func open(ctx context.Context, s *suite, r wire.Request, lasts time.Duration) *wire.Stream {
 	stream, err := wire.Open(ctx, s.client, r, lasts)
 	must(err)
@@ -78,7 +78,7 @@ func open(ctx context.Context, s *suite, r wire.Request, lasts time.Duration) *w
 	return stream
 }
 
-// inStream adds the request of the stream to err.
+// inStream adds the request that opened the stream to err.
 func inStream(stream *wire.Stream, err error) error {
 	if err == nil {
 		return nil
@@ -93,7 +93,7 @@ func lifecycleProbes() []Probe {
 	)
 }
 
-// How often and for how long a task is polled until it has ended.
+// These constants specify how often and for how long a task is polled.
 const (
 	pollEvery = 250 * time.Millisecond
 	pollLasts = 10 * time.Second
@@ -120,8 +120,8 @@ func taskStates(ctx context.Context, s *suite) {
 	must(events.Err)
 }
 
-// await polls a task until it has ended or the time is up. Each observed change of state must be
-// allowed.
+// await polls a task until it has ended or the time limit is reached. Each change of the state that
+// it observes must be allowed.
 func await(ctx context.Context, s *suite, id, status string) {
 	lasts, cancel := context.WithTimeout(ctx, min(s.client.Timeout(), pollLasts))
 	defer cancel()

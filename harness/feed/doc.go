@@ -1,5 +1,5 @@
-// Package feed writes the lists of a harness page by page, and the events of its log as ranges and
-// as server-sent events, on the routes of a [protocol.Mux].
+// Package feed serves the lists and events of a harness on the routes of a [protocol.Mux]. Lists
+// are divided into pages, and the events of a log are served as ranges and as server-sent events.
 //
 //	func (h *harness) list(w http.ResponseWriter, r *protocol.Request) error {
 //		return feed.WriteItems(w, r, h.tasks, func(t *task) string { return t.ID }, nil)
@@ -9,6 +9,6 @@
 //		return feed.WriteStream(w, r, h.log(r.PathValue("task_id")))
 //	}
 //
-// A stream reads the log only as fast as its client reads the stream, so no event waits in memory
-// for a client, and appending to the log never waits for a client.
+// A stream reads the log only as fast as its client reads the stream. Therefore, no event waits in
+// memory for a client, and appending to the log never waits for a client.
 package feed

@@ -14,21 +14,23 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// ErrGone indicates that a Log never had an event with the requested ID, or no longer has it.
+// ErrGone indicates that a Log never contained an event with the requested ID, or no longer
+// contains it.
 var ErrGone = errors.New("feed: event does not exist or is no longer stored")
 
-// A Log is an append-only sequence of events, such as the events of a task, of a session, or all
-// that a client may see. Its methods must be safe for concurrent use. IDs are untrusted: a Log must
-// only look them up, and must never open anything by such a name.
+// A Log is an append-only sequence of events, such as the events of a task or of a session, or all
+// events that a client may see. Its methods must be safe for concurrent use. IDs are untrusted. A
+// Log must only look them up, and must never use them to open anything.
 //
-// A stream reads a Log as fast as its client reads the stream, one page at a time. Appending
-// therefore never waits for a client, and a slow client uses no memory, because unread events are
+// A stream reads a Log one page at a time, as fast as its client reads the stream. Therefore,
+// appending never waits for a client, and a slow client uses no memory, because unread events are
 // only in the log.
 type Log interface {
-	// After returns up to limit events that follow the event with an ID, in order; "" means the
-	// beginning. An empty result means that there are no more events yet. The error is or wraps
-	// [ErrGone]; or it is io.EOF if no event will ever follow, so that a stream ends after these
-	// events; or it is a read error, which is only logged.
+	// After returns up to limit events, in order, that follow the event with the given ID; "" means
+	// the beginning. An empty result means that there are no more events yet. The error is (or
+	// wraps) [ErrGone] if there is no event with that ID. It is io.EOF if no event will ever
+	// follow, so that a stream ends after these events. Any other error is a read error, which is
+	// only logged.
 	After(ctx context.Context, id string, limit int) ([]Event, error)
 
 	// Appended returns a channel that is closed when an event is appended after the call. It may
@@ -36,8 +38,8 @@ type Log interface {
 	Appended() <-chan struct{}
 }
 
-// A Bell wakes goroutines that wait for new events. The zero value is ready; it is safe for
-// concurrent use.
+// A Bell wakes goroutines that wait for new events. The zero value is ready to use. A Bell is safe
+// for concurrent use.
 type Bell struct {
 	mu   sync.Mutex
 	rung chan struct{}
@@ -63,20 +65,21 @@ func (b *Bell) Rung() <-chan struct{} {
 	return b.rung
 }
 
-// lastEventID is the header that states the last event that a client received.
+// lastEventID is the header that contains the ID of the last event that a client received.
 const lastEventID = "Last-Event-ID"
 
-// An Event is an event of a log, as a harness stores it.
+// An Event is an event in a log, in the form in which a harness stores it.
 type Event struct {
-	ID   string          // the member id, which is also the cursor; unique in the log
-	Kind string          // the member event, such as task.completed
-	JSON json.RawMessage // the protocol's Event object
+	ID   string          // value of the member id, which is also the cursor; unique in the log
+	Kind string          // value of the member event, such as task.completed
+	JSON json.RawMessage // the Event object that the protocol defines
 }
 
-// appendEvent appends an event as a frame of server-sent events: its ID, its kind, and its object
-// on one line. Each line ends with LF, and an empty line ends the frame. A line break in JSON text
-// can only occur between tokens, and becomes a space. If the ID or the kind cannot be in a line, or
-// there is no object, it returns dst and an error.
+// appendEvent appends an event as a frame of server-sent events. The frame contains the event's ID,
+// its kind, and its object on one line. Each line ends with LF, and an empty line ends the frame. A
+// line break in JSON text can only occur between tokens, and is replaced by a space. appendEvent
+// returns dst and an error if the ID or the kind cannot be part of a line, or if there is no
+// object.
 func appendEvent(dst []byte, e Event) ([]byte, error) {
 	switch {
 	case !isLine(e.ID):
@@ -104,14 +107,15 @@ func appendFrame(dst []byte, id, kind string, data []byte) []byte {
 	return append(dst, "\n\n"...)
 }
 
-// isLine reports whether a text can be the value of a line in a frame. Readers drop an ID with a
-// NUL, and end a line at CR as well as at LF.
+// isLine reports whether a text can be a value in a line of a frame. Readers ignore an ID that
+// contains a NUL, and treat CR as the end of a line, like LF.
 func isLine(text string) bool {
 	return text != "" && len(text) <= protocol.MaxID && utf8.ValidString(text) && !strings.ContainsAny(text, "\x00\r\n")
 }
 
-// readLastEventID returns the ID of the last event that a client received, or "". The error is an
-// *[protocol.Error]: the header occurs several times, or no event can have such an ID.
+// readLastEventID returns the ID of the last event that a client received, or "" if the client
+// sends none. The error is an *[protocol.Error] if the header occurs several times or if no event
+// can have the ID.
 func readLastEventID(h http.Header) (string, error) {
 	list := h.Values(lastEventID)
 	switch {
@@ -125,19 +129,19 @@ func readLastEventID(h http.Header) (string, error) {
 	return list[0], nil
 }
 
-// RangeParams returns the parameters of a route that returns a range of events, including those
-// that filter them.
+// RangeParams returns the query parameters of a route that returns a range of events, including the
+// given filters.
 func RangeParams(filters ...string) []string {
 	return append([]string{afterEventID, "limit"}, filters...)
 }
 
 const afterEventID = "after_event_id"
 
-// WriteRange responds with a list of the events of a log that follow the event that the client
-// names in after_event_id, or from the beginning: up to limit events, 1 to 200, by default 50, and
-// fewer if they are long. next_cursor is the ID with which to continue. has_more describes the log
-// at the time of reading, so after the last page, a client can request more with the ID of its last
-// event.
+// WriteRange responds with a list of events from a log. The list starts after the event that the
+// client names in after_event_id, or at the beginning. It contains up to limit events (1 to 200, by
+// default 50), and fewer if they are long. The member next_cursor is the ID with which to continue.
+// The member has_more describes the log at the time of reading, so after the last page, a client
+// can request more events with the ID of its last event.
 func WriteRange(w http.ResponseWriter, r *protocol.Request, log Log) error {
 	// The parameters are checked before the log is read.
 	limit, err := limitOf(r)
@@ -161,11 +165,11 @@ func WriteRange(w http.ResponseWriter, r *protocol.Request, log Log) error {
 }
 
 // readRange fills a page with up to limit events that follow an ID. It returns the ID of the last
-// one if there are more. A log may return any number of events at a time. It has no more events if
-// it returns none or io.EOF.
+// event on the page if there are more events. A log may return any number of events at a time.
+// There are no more events if the log returns none, or io.EOF.
 func readRange(r *protocol.Request, log Log, last string, limit int, page *sheet) (next string, err error) {
 	for {
-		// One more event than the page holds shows whether there are more.
+		// Request one event more than fits on the page, which shows whether there are more.
 		events, err := log.After(r.Context(), last, limit-len(page.items)+1)
 		ended := errors.Is(err, io.EOF)
 		if err != nil && !ended {

@@ -11,27 +11,28 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// Numbers of items in a page.
+// These are the limits on the number of items on a page.
 const (
 	mostPage  = 200
 	usualPage = 50
 )
 
-// ListParams returns the parameters of a route that returns a list, including those that filter it.
+// ListParams returns the query parameters of a route that returns a list, including the given
+// filters.
 func ListParams(filters ...string) []string {
 	return append([]string{"limit", "cursor"}, filters...)
 }
 
-// A page is the requested part of a list.
+// A page specifies which part of a list was requested.
 type page struct {
-	after string // the name of the last item of the previous page; "" for the first page
-	limit int    // maximum number of items, 1 to 200
+	after string // name of the last item on the previous page, or "" for the first page
+	limit int    // maximum number of items (1 to 200)
 
 	list string
 }
 
-// readPage reads limit and cursor. A cursor belongs to the list that the path and the other
-// parameters identify; a cursor of another list is refused with 400.
+// readPage reads the parameters limit and cursor of a request. A cursor belongs to the list that is
+// identified by the path and the other parameters. A cursor for another list is refused with a 400.
 func readPage(r *protocol.Request) (page, error) {
 	limit, err := limitOf(r)
 	if err != nil {
@@ -48,9 +49,9 @@ func limitOf(r *protocol.Request) (int, error) {
 	return int(n), err
 }
 
-// behind returns the cursor of the page that follows an item.
+// behind returns the cursor for the page that follows the given item.
 func (p page) behind(last string) (string, error) {
-	// A page that leads back to itself would be requested forever.
+	// A client would request a page that leads back to itself forever.
 	next := protocol.FormatCursor(p.list, []byte(last))
 	if next == "" || last == p.after {
 		return "", protocol.Internal(nil, "the list does not continue after its last item")
@@ -58,15 +59,16 @@ func (p page) behind(last string) (string, error) {
 	return next, nil
 }
 
-// WriteItems responds with the requested page of the items that keep selects; a nil keep selects
-// all. The items must be in the order in which they were added, and none may be removed. Each is
-// written as JSON, a json.RawMessage unchanged. id returns the name of an item, 1 to 255 bytes that
-// never identify another item of the list. A page has at most 8 MiB, or one item that is longer, so
-// it may have fewer items than requested. A cursor after an item that is not selected is expired
-// (410), like one after an item that does not exist.
+// WriteItems responds with the requested page of the items that keep selects. If keep is nil, all
+// items are selected. The items must be in the order in which they were added, and no item may ever
+// be removed. Each item is written as JSON; a json.RawMessage is written unchanged. The function id
+// returns the name of an item, which must have 1 to 255 bytes and must never identify another item
+// in the list. A page is at most 8 MiB long unless it consists of a single longer item, so it may
+// have fewer items than requested. A cursor after an item that is not selected is reported as
+// expired (410), like a cursor after an item that does not exist.
 //
-// The name, not a count, determines the position, so pages neither skip nor repeat an item when
-// others are added at the end.
+// Positions are determined by name instead of by count, so pages neither skip nor repeat an item
+// when others are added at the end.
 func WriteItems[T any](w http.ResponseWriter, r *protocol.Request, items []T, id func(T) string, keep func(T) bool) error {
 	p, err := readPage(r)
 	if err != nil {
@@ -74,8 +76,8 @@ func WriteItems[T any](w http.ResponseWriter, r *protocol.Request, items []T, id
 	}
 	from := 0
 	if p.after != "" {
-		// A client can write any name into a cursor, so the item is only looked up among those that
-		// the client may see.
+		// A client can write any name into a cursor, so the item is looked up only among the items
+		// that the client may see.
 		from = 1 + slices.IndexFunc(items, func(item T) bool { return id(item) == p.after && (keep == nil || keep(item)) })
 		if from == 0 {
 			return protocol.Expired("cursor")
@@ -89,7 +91,7 @@ func WriteItems[T any](w http.ResponseWriter, r *protocol.Request, items []T, id
 			continue
 		}
 
-		// The first item that does not fit shows that there is a next page.
+		// The first item that does not fit shows that there is another page.
 		fits := false
 		if len(filled.items) < p.limit {
 			if fits, err = filled.take(r, item); err != nil {
@@ -108,7 +110,8 @@ func WriteItems[T any](w http.ResponseWriter, r *protocol.Request, items []T, id
 	return filled.write(w, "")
 }
 
-// maxSheet is the maximum length of a page, in bytes of its items. A single item may be longer.
+// maxSheet is the maximum length of a page, counted as the bytes of its items. A single item may be
+// longer.
 const maxSheet = 8 << 20
 
 // A sheet is a page that is being filled. The zero value is an empty page.
@@ -117,10 +120,10 @@ type sheet struct {
 	size  int
 }
 
-// take adds the part of an item that the client of a request may see, reserves memory for it, and
-// reports whether the item fits. The first item always fits, unless there is no memory for it.
+// take adds the part of an item that the client may see, reserves memory for it, and reports
+// whether the item fits. The first item always fits, unless there is no memory for it.
 func (s *sheet) take(r *protocol.Request, item any) (fits bool, err error) {
-	// The limits apply to the part that the client sees.
+	// The limits apply to the part that the client may see.
 	text, err := textOf(item)
 	if err == nil {
 		text, err = r.Client.Visible(text)
@@ -133,7 +136,7 @@ func (s *sheet) take(r *protocol.Request, item any) (fits bool, err error) {
 	}
 
 	if err := r.Hold(int64(len(text))); err != nil {
-		if len(s.items) > 0 { // a shorter page is valid, too
+		if len(s.items) > 0 { // a shorter page is also valid
 			err = nil
 		}
 		return false, err
@@ -154,8 +157,8 @@ func textOf(item any) ([]byte, error) {
 	return text, nil
 }
 
-// write writes the page in the protocol's form. next is the cursor of the next page, or "" for the
-// last page.
+// write writes the page in the format of the protocol. The argument next is the cursor for the next
+// page, or "" for the last page.
 func (s *sheet) write(w http.ResponseWriter, next string) error {
 	const begin = `{"object":"list","data":[`
 	end := `],"page":{"has_more":false,"next_cursor":null}}` + "\n"
@@ -168,14 +171,14 @@ func (s *sheet) write(w http.ResponseWriter, next string) error {
 	h.Set("Content-Length", strconv.Itoa(len(begin)+s.size+max(0, len(s.items)-1)+len(end)))
 	w.WriteHeader(http.StatusOK)
 
-	// Items are written one by one, because the memory of a copy would not be counted.
+	// Items are written one by one, because the memory for a copy would not be counted.
 	_, err := w.Write([]byte(begin))
 	for i, item := range s.items {
 		if i > 0 && err == nil {
 			_, err = w.Write([]byte{','})
 		}
 		if err != nil {
-			return nil // the client has disconnected, or does not read
+			return nil // the client has disconnected or does not read
 		}
 		_, err = w.Write(item)
 	}

@@ -18,22 +18,24 @@ const pageOfStream = 64
 // errorEvent is the kind of the event that ends a stream after an error.
 const errorEvent = "error"
 
-// WriteStream responds with the events of a log as server-sent events: all events after the event
-// that the client names in Last-Event-ID, or all events, followed by events that are appended
-// later. The stream ends when the client disconnects, the log ends, the Mux is closed, or the
-// client would no longer be admitted with the same rights because its API key was removed or
-// changed, or keys are now required. A slow client does not delay others. A client that does not
-// read within [protocol.Limits].Idle is disconnected, and can reconnect with its last ID.
+// WriteStream responds with the events of a log as server-sent events. It sends the events that
+// follow the event named in the client's Last-Event-ID, or all events if there is no such header,
+// and then sends events as they are appended. The stream ends when the client disconnects, the log
+// ends, or the Mux is closed. It also ends when the client would no longer be admitted with the
+// same rights, because its API key was removed or changed, or because keys are now required. A slow
+// client does not delay other clients. A client that does not read within [protocol.Limits].Idle is
+// disconnected, and can reconnect with its last event ID.
 //
-//   - Each frame has id, event and data, one line each, and ends with LF LF.
-//   - The first block is an event. After it, a comment every 15 seconds shows that the stream is
-//     alive.
-//   - If the client's position no longer exists, or the log cannot be read, the last event is
-//     "error" with the error envelope. It has the ID of the previous event, if there is one.
+//   - Each frame has the fields id, event, and data, each on one line, and ends with LF LF.
+//   - The first block is always an event. After that, a comment every 15 seconds shows that the
+//     stream is alive.
+//   - If the client's position no longer exists, or the log cannot be read, the last event has the
+//     kind "error" and contains the error envelope. It has the ID of the previous event, if there
+//     is one.
 //
-// A returned error occurred before the response began.
+// If WriteStream returns an error, the response has not started.
 func WriteStream(w http.ResponseWriter, r *protocol.Request, log Log) error {
-	// Nothing is sent before the request has been checked and has a slot.
+	// Nothing is sent until the request has been checked and has a slot.
 	last, err := readLastEventID(r.Header)
 	if err != nil {
 		return err
@@ -46,7 +48,7 @@ func WriteStream(w http.ResponseWriter, r *protocol.Request, log Log) error {
 
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream")
-	h.Set("X-Accel-Buffering", "no") // otherwise, a proxy may hold events back
+	h.Set("X-Accel-Buffering", "no") // without this header, a proxy may delay events
 	w.WriteHeader(http.StatusOK)
 	if r.Method == http.MethodHead {
 		return nil
@@ -54,7 +56,7 @@ func WriteStream(w http.ResponseWriter, r *protocol.Request, log Log) error {
 
 	s := &streamer{Stream: place, w: w, flush: http.NewResponseController(w).Flush, log: log, last: last, left: r.Context().Done(), visible: r.Client.Visible}
 
-	// Errors after this point become events.
+	// From here on, errors are sent as events.
 	if err := s.flush(); err != nil {
 		return protocol.Internal(err, "a stream cannot be sent here")
 	}
@@ -71,18 +73,18 @@ type streamer struct {
 	w     io.Writer
 	flush func() error
 	log   Log
-	last  string // the ID of the last event that was sent, or that the client already had
-	begun bool   // an event was sent
+	last  string // ID of the last event that was sent or that the client already had
+	begun bool   // whether an event was sent
 	frame []byte
 
-	left    <-chan struct{}              // closed when the client has disconnected
-	visible func([]byte) ([]byte, error) // the part of an event that the client may see
+	left    <-chan struct{}              // closed when the client disconnects
+	visible func([]byte) ([]byte, error) // returns the part of an event that the client may see
 }
 
 // errUnread indicates that a client is not reading or has disconnected.
 var errUnread = errors.New("feed: client is not reading or has disconnected")
 
-// run sends events until the client has disconnected or there are no more.
+// run sends events until the client disconnects or there are no more events.
 func (s *streamer) run(ctx context.Context) error {
 	ticker := time.NewTicker(beat)
 	defer ticker.Stop()
@@ -94,7 +96,7 @@ func (s *streamer) run(ctx context.Context) error {
 		n := bytesOf(page)
 		give := s.Take(n)
 		if give == nil {
-			page = nil // it is read again when there is room, and holds no memory until then
+			page = nil // the page is read again when there is memory, and uses none until then
 			s.waitForRoom(n, ticker.C)
 			continue
 		}
@@ -119,7 +121,7 @@ func (s *streamer) run(ctx context.Context) error {
 // the other has disconnected.
 const beat = 15 * time.Second
 
-// crowded is the pause of a stream while clients that do not read hold all memory for responses.
+// crowded is how long a stream pauses while clients that do not read use all memory for responses.
 const crowded = 100 * time.Millisecond
 
 func bytesOf(page []Event) (n int64) {
@@ -129,7 +131,7 @@ func bytesOf(page []Event) (n int64) {
 	return n
 }
 
-// waitForRoom waits until there is memory for n bytes, or the stream is over.
+// waitForRoom waits until there is memory for n bytes, or until the stream is over.
 func (s *streamer) waitForRoom(n int64, beat <-chan time.Time) {
 	for !s.over() && s.Admitted() {
 		wait(s, time.After(crowded), beat)

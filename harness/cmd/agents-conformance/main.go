@@ -1,9 +1,9 @@
-// Command agents-conformance checks whether a running harness of the Harn Agents Protocol v1 does
-// what the protocol requires. It is the only command here that calls a server.
+// Command agents-conformance checks whether a running harness meets the requirements of the Harn
+// Agents Protocol v1. It is the only command in this module that calls a server.
 //
-// Results go to stdout, messages to stderr. The exit code is 0 if no probe failed (even if all
-// were skipped), 1 if a probe failed or the report could not be written, and 2 if the run could
-// not start because of an unusable target, an unknown category, or an invalid flag.
+// Results are written to stdout, and messages to stderr. The exit code is 0 if no probe failed
+// (even if all were skipped), 1 if a probe failed or the report could not be written, and 2 if the
+// run could not start because of an unusable target, an unknown category, or an invalid flag.
 package main
 
 import (
@@ -33,8 +33,8 @@ const (
 	exitUsage  = 2
 )
 
-// keyVariable is the environment variable of the API key, which keeps the key out of process
-// lists.
+// keyVariable is the environment variable that contains the API key, which keeps the key out of
+// process lists.
 const keyVariable = "HARN_AGENTS_CONFORMANCE_API_KEY"
 
 func main() {
@@ -44,7 +44,7 @@ func main() {
 	os.Exit(code)
 }
 
-// surroundings contains the inputs of a run in addition to its arguments.
+// surroundings contains the inputs of a run that are not arguments.
 type surroundings struct {
 	out, err io.Writer
 	getenv   func(string) string
@@ -52,7 +52,7 @@ type surroundings struct {
 	random   io.Reader
 }
 
-// errFailed ends a run that has already reported its failures.
+// errFailed indicates that a run has already reported its failures.
 var errFailed = errors.New("a probe failed")
 
 // A writeError indicates that the report could not be written.
@@ -143,7 +143,7 @@ or the report could not be written, 2 the run could not start or was interrupted
 	return cmd
 }
 
-// options returns the target and the options that the flags specify.
+// options returns the target and the options that are specified by the flags.
 func (o *flags) options(s *surroundings) (conformance.Target, conformance.Options, error) {
 	t := conformance.Target{URL: o.target, Key: o.key, OtherKey: o.otherKey, PublicKey: o.publicKey, WorkspaceID: o.workspace, SessionID: o.session, Script: o.script}
 	c := conformance.Options{Categories: o.categories, Policy: receipt.Policy{Issuer: o.issuer}, Card: o.card, Now: s.now, Random: s.random}

@@ -11,7 +11,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// write writes the report to the requested place.
+// write writes the report to the file or the output that the flags specify.
 func write(o *flags, r *conformance.Report, out io.Writer) error {
 	text, err := receipt.AppendJSON(nil, r)
 	if err != nil {
@@ -30,7 +30,7 @@ func write(o *flags, r *conformance.Report, out io.Writer) error {
 	return err
 }
 
-// textOf returns the report as text.
+// textOf formats the report as text.
 func textOf(r *conformance.Report, verbose bool) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s, %s\n", untrusted.Escape(r.Target), r.ProtocolVersion)

@@ -1,6 +1,6 @@
-// Command agents is an example of a harness of the Harn Agents Protocol: a server that does small
-// tasks and issues a receipt for each. The implementation is in package harness, so that tests
-// can use it, too.
+// Command agents is an example harness for the Harn Agents Protocol. It is a server that performs
+// small tasks and issues a receipt for each of them. Package harness contains the implementation,
+// so that tests can also use it.
 //
 //	go run -C harness ./cmd/agents
 package main
@@ -53,15 +53,15 @@ func main() {
 	}
 }
 
-// memoryGoal is the memory use above which garbage is collected more often. protocol.Limits limits
-// the data that clients can make the program hold at the same time.
+// memoryGoal is the memory use above which garbage is collected more often. The limits on the data
+// that clients can make the program keep at the same time are in protocol.Limits.
 const memoryGoal = 256 << 20
 
 type settings struct {
 	listen, data, clients, private, public, issuer, card, provider, model string
 }
 
-// run serves until ctx ends.
+// run serves requests until ctx ends.
 func run(ctx context.Context, o settings, out io.Writer) error {
 	folder := o.data
 	if folder == "" {
@@ -98,7 +98,8 @@ func run(ctx context.Context, o settings, out io.Writer) error {
 	return errors.Join(shutdown(server), h.Close())
 }
 
-// options reads the files that the flags name. shown is the generated API key, if any.
+// options reads the files that the flags specify. The result shown is the generated API key, if
+// any.
 func (o *settings) options(folder string) (options harness.Options, shown string, err error) {
 	private, err := read(o.private, keys.ParsePrivate)
 	trust, invalid := read(o.public, keys.ParseSet)
@@ -138,7 +139,7 @@ func demoKey() (*protocol.APIKeys, string, error) {
 	return clients, text, err
 }
 
-// read reads and parses a file of keys.
+// read reads and parses a key file.
 func read[T any](path string, parse func([]byte) (T, error)) (value T, err error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -147,7 +148,8 @@ func read[T any](path string, parse func([]byte) (T, error)) (value T, err error
 	return parse(data)
 }
 
-// listen opens a loopback port: this server is for tests and for readers of the code.
+// listen opens a port on the loopback interface, because this server is intended for tests and for
+// readers of the code.
 func listen(address string) (net.Listener, error) {
 	at, err := net.ResolveTCPAddr("tcp", address)
 	if err != nil {
@@ -160,7 +162,7 @@ func listen(address string) (net.Listener, error) {
 }
 
 // shutdown waits for requests in progress. It does not wait for clients that do not read their
-// responses, because everything acknowledged is in the log.
+// responses, because everything that was acknowledged is in the log.
 func shutdown(server *http.Server) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
 	defer cancel()

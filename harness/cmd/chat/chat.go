@@ -27,7 +27,7 @@ type chat struct {
 	listeners listeners
 
 	mu     sync.Mutex
-	paused map[string]*invocation // by the signals that they wait for
+	paused map[string]*invocation // suspended turns, indexed by the signals for which they wait
 }
 
 func newChat(graph []node, s store, issuer *ledger.Issuer) *chat {
@@ -37,9 +37,9 @@ func newChat(graph []node, s store, issuer *ledger.Issuer) *chat {
 // An outcome is the result of a turn: completed, errored, or suspended.
 type outcome struct {
 	kind     string
-	path     string    // 3.1: a new session, 3.2: a session with a history, 3.3: a signal has arrived
-	messages []message // replies, or pending messages: those of this turn after its last suspension
-	reply    message   // of a turn that errored
+	path     string    // 3.1 for a new session, 3.2 for a session with a history, or 3.3 if a signal has arrived
+	messages []message // the replies or, for a suspended turn, the pending messages; both since the last suspension of the turn
+	reply    message   // the reply to the sender if the turn errored
 	failure  record.Failure
 
 	invocation, signal string
@@ -53,9 +53,9 @@ type invocation struct {
 	next        int // node
 	inbound     int
 	values      map[string]any
-	decision    string // of the last signal
+	decision    string // decision from the last signal
 	suspended   bool
-	log         []byte // the events so far, from which another process could continue
+	log         []byte // the events so far, with which another process could continue the turn
 	turn        *record.Turn
 }
 
@@ -66,16 +66,17 @@ func (i *invocation) options() record.Options {
 	}
 }
 
-// back discards the events since the log had the given length, because some of them were rejected.
-// The turn can still be recorded without them.
+// back discards the events that were added after the log had the given length, because some of them
+// were rejected. The turn can then be recorded without them.
 func (i *invocation) back(bytesOfLog int) (err error) {
 	i.log = slices.Clone(i.log[:bytesOfLog])
 	i.turn, err = record.ResumeTurn(i.options(), bytes.NewReader(slices.Clone(i.log)))
 	return err
 }
 
-// send runs one turn. An error means that there is no receipt, because the send names no session
-// or because no receipt could be issued. The outcome states how the turn ended.
+// send runs one turn and returns its outcome. An error means that there is no receipt, either
+// because the send names no session or because no receipt could be issued. The outcome states how
+// the turn ended.
 func (c *chat) send(ctx context.Context, session string, m message) (outcome, error) {
 	if session == "" {
 		return unresolved(errors.New("expected the id of a session"))
@@ -86,10 +87,10 @@ func (c *chat) send(ctx context.Context, session string, m message) (outcome, er
 		return outcome{}, err
 	}
 	if err := i.turn.Send(time.Now(), m); err != nil {
-		return unresolved(err) // no work is done that no receipt could record
+		return unresolved(err) // no work is done unless a receipt can record it
 	}
 	if err := acceptable(m); err != nil {
-		return c.fail(ctx, i, "", err) // only the message was examined
+		return c.fail(ctx, i, "", err) // nothing was done except checking the message
 	}
 
 	leave, err := c.turns.enter(ctx, session)
@@ -109,14 +110,14 @@ func (c *chat) send(ctx context.Context, session string, m message) (outcome, er
 	return c.invoke(ctx, i, path, append(slices.Clip(history), m))
 }
 
-// unresolved returns the result of a send that belongs to no session.
+// unresolved returns the result for a send that belongs to no session.
 func unresolved(err error) (outcome, error) {
 	err = &failure{category: "harness_session_id_unresolved", err: err}
 	why, reply := failed(err)
 	return outcome{kind: "errored", failure: why, reply: reply}, err
 }
 
-// acceptable validates a message that a user sends.
+// acceptable validates a user's message.
 func acceptable(m message) error {
 	err := record.CheckMessage(m)
 	var of struct{ Role string }
@@ -135,8 +136,8 @@ func (c *chat) subscribe(session string, tell func(outcome)) (remove func()) {
 	return c.listeners.add(session, tell)
 }
 
-// signal resumes the turn that waits for a signal, and passes the outcome to the listener of its
-// session. Only the first signal with an ID counts.
+// signal resumes the turn that waits for a signal, and passes the outcome to the listener of the
+// session. Only the first signal with a given ID has an effect.
 func (c *chat) signal(ctx context.Context, id, actor string, payload []byte) error {
 	c.mu.Lock()
 	i := c.paused[id]
@@ -145,14 +146,14 @@ func (c *chat) signal(ctx context.Context, id, actor string, payload []byte) err
 	if i == nil {
 		return uncorrelated()
 	}
-	ctx = context.WithoutCancel(ctx) // the signal has arrived and cannot be sent again
+	ctx = context.WithoutCancel(ctx) // the signal has arrived and cannot be sent again, so it must be processed even if the caller cancels
 	leave, err := c.turns.enter(ctx, i.session)
 	if err != nil {
 		return err
 	}
-	defer c.listeners.tell(i.session) // listeners may send messages
+	defer c.listeners.tell(i.session) // called last, because listeners may send messages
 	defer leave()
-	if !i.suspended { // it failed while it was suspended
+	if !i.suspended { // the turn failed while it was suspended
 		return uncorrelated()
 	}
 
@@ -174,7 +175,7 @@ func (c *chat) resume(ctx context.Context, i *invocation, s record.Signal) (_ ou
 	}
 	i.turn.Signal(time.Now(), s)
 
-	// The values of the signal override the existing ones.
+	// The values from the signal replace existing values with the same names.
 	values, err := valuesOf(s.Payload)
 	if err != nil {
 		return c.fail(ctx, i, "3.3", &failure{category: "suspension_resume_payload_invalid", err: err})
@@ -185,7 +186,7 @@ func (c *chat) resume(ctx context.Context, i *invocation, s record.Signal) (_ ou
 	maps.Copy(i.values, values)
 	i.decision = s.Decision()
 
-	// Other turns may have run in the meantime.
+	// Other turns may have run while the turn was suspended.
 	history, err := c.store.load(ctx, i.session)
 	if err == nil && len(history) <= i.inbound {
 		err = &failure{category: "session_load_failed", err: errors.New("the session was forgotten")}
@@ -206,7 +207,8 @@ func valuesOf(payload []byte) (values map[string]any, err error) {
 	return values, json.Unmarshal(payload, &values)
 }
 
-// invoke runs the remaining nodes. No other code loads or saves the history in the meantime.
+// invoke runs the remaining nodes of a turn. No other code loads or saves the history while it
+// runs.
 func (c *chat) invoke(ctx context.Context, i *invocation, path string, history []message) (outcome, error) {
 	i.turn.Begin(time.Now())
 	s, base := &state{messages: history, inbound: i.inbound, values: i.values, decision: i.decision}, len(history)
@@ -227,7 +229,7 @@ func (c *chat) invoke(ctx context.Context, i *invocation, path string, history [
 		}
 	}
 
-	if err := c.store.save(context.WithoutCancel(ctx), i.session, s.messages); err != nil { // completed work is saved
+	if err := c.store.save(context.WithoutCancel(ctx), i.session, s.messages); err != nil { // completed work is saved even if the caller has disconnected
 		return c.fail(ctx, i, path, &failure{category: "session_save_failed", err: err})
 	}
 	i.turn.Complete(time.Now())
@@ -235,20 +237,22 @@ func (c *chat) invoke(ctx context.Context, i *invocation, path string, history [
 	return outcome{kind: "completed", path: path, messages: s.messages[base:], invocation: i.id, receipt: sealed}, err
 }
 
-// added records a message that a node added. It reports whether a receipt can contain it.
+// added records a message that was added by a node. It reports whether a receipt can represent the
+// message.
 func (i *invocation) added(m message) bool {
 	before := len(i.log)
 	return record.CheckMessage(m) == nil && (i.turn.Message(time.Now(), m) == nil || i.back(before) != nil)
 }
 
-// suspend stores a turn until its signal arrives, without waiting for it.
+// suspend stores a turn until its signal arrives, but does not wait for the signal.
 func (c *chat) suspend(ctx context.Context, i *invocation, path string, wait *suspension, messages []message, base int) (outcome, error) {
 	refused := func(category string, err error) (outcome, error) {
 		c.forget(wait.signal, i)
 		return c.fail(ctx, i, path, &failure{category: category, err: err})
 	}
 
-	// If two turns waited for the same signal, it would be unclear to which of them it belongs.
+	// If two turns waited for the same signal, it would be unclear to which turn the signal
+	// belongs.
 	if !c.expect(wait.signal, i) {
 		return refused("harness_signal_subscription_failed", errors.New("another turn waits for the same signal"))
 	}
@@ -271,8 +275,8 @@ func (c *chat) suspend(ctx context.Context, i *invocation, path string, wait *su
 	return outcome{kind: "suspended", path: path, messages: messages[base:], invocation: i.id, signal: wait.signal, metadata: wait.metadata}, nil
 }
 
-// expect registers the turn that a signal resumes, unless the signal already resumes another
-// turn.
+// expect registers the turn that a signal will resume, unless another turn is already registered
+// for the signal.
 func (c *chat) expect(signal string, i *invocation) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -292,7 +296,8 @@ func (c *chat) forget(signal string, i *invocation) {
 	}
 }
 
-// fail ends a turn. Its messages are not saved, so sending them again saves them only once.
+// fail ends a turn with a failure. The messages of the turn are not saved, so sending them again
+// saves them only once.
 func (c *chat) fail(ctx context.Context, i *invocation, path string, err error) (outcome, error) {
 	why, reply := failed(err)
 	i.turn.Message(time.Now(), reply)
@@ -301,7 +306,7 @@ func (c *chat) fail(ctx context.Context, i *invocation, path string, err error) 
 	return outcome{kind: "errored", path: path, failure: why, reply: reply, invocation: i.id, receipt: sealed}, err
 }
 
-// issue issues the receipt of a turn that has ended, even if its caller has disconnected.
+// issue issues the receipt for a turn that has ended, even if the caller has disconnected.
 func (c *chat) issue(ctx context.Context, i *invocation) (*receipt.Sealed, error) {
 	draft, err := i.turn.Draft()
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/receiptkit/receiptkit/redact/secret"
 )
 
-// A message is a message of a conversation, as JSON.
+// A message is a message in a conversation, as JSON.
 type message = json.RawMessage
 
 // text returns a message that contains a text.
@@ -22,19 +22,19 @@ func text(role, content string) message {
 	return m
 }
 
-// A state is the input of the nodes of a graph.
+// A state is the input for the nodes of a graph.
 type state struct {
-	messages []message      // the history and the added messages
-	inbound  int            // the index of the message that was sent
+	messages []message      // the history, followed by the messages that were added
+	inbound  int            // index of the message that was sent
 	values   map[string]any // from signals
-	decision string         // from the last signal, as in the receipt; "" if the turn did not wait
+	decision string         // the decision in the last signal, as recorded in the receipt, or "" if the turn did not wait
 }
 
-// A node returns the messages that it adds. A *suspension suspends the turn, which continues with
-// the next node. Any other error ends it.
+// A node returns the messages that it adds. If it returns a *suspension, the turn is suspended and
+// continues with the next node. Any other error ends the turn.
 type node func(context.Context, *state) ([]message, error)
 
-// A suspension names the signal for which a turn waits.
+// A suspension contains the name of the signal for which a turn waits.
 type suspension struct {
 	signal   string
 	metadata json.RawMessage
@@ -49,17 +49,17 @@ func (s *suspension) Error() string {
 type failure struct {
 	category  string
 	transient bool
-	err       error // may be shown to the sender of the message
+	err       error // an error that may be shown to the sender of the message
 }
 
-// Error returns the category and the error.
+// Error returns the category and the text of the error.
 func (f *failure) Error() string { return f.category + ": " + f.err.Error() }
 
 // Unwrap returns the error that may be shown.
 func (f *failure) Unwrap() error { return f.err }
 
-// failed returns the failure and the reply for an error. If an error has no category, its text is
-// not shown; in all other texts, secrets are withheld.
+// failed returns the failure and the reply that result from an error. The text of an error without
+// a category is not shown. In all other texts, secrets are withheld.
 func failed(err error) (record.Failure, message) {
 	category, diagnostic, transient := "", "something in it could not be handled", false
 	if f, known := errors.AsType[*failure](err); known {

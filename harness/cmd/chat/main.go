@@ -1,11 +1,12 @@
-// Command chat is an example of a chat with the receipt toolkit. Each turn of a conversation has
-// a receipt, even if it failed. A turn that waited for a person has one receipt for all of it.
+// Command chat is an example of a chat that uses the receipt toolkit. Each turn in a conversation
+// has a receipt, even if the turn failed. A turn that waited for a person has a single receipt for
+// all of its parts.
 //
 //	go run -C harness ./cmd/chat
 //
 // It reads messages from standard input, one per line, and repeats them. A message that begins with
-// "send" waits until the line /approve or /deny arrives, even if other messages come in between. If
-// several messages are waiting, the line answers the last of them.
+// "send" waits until the line /approve or /deny arrives, even if other messages arrive first. If
+// several messages are waiting, the line applies to the last of them.
 package main
 
 import (
@@ -36,7 +37,7 @@ func main() {
 	}
 }
 
-// run holds one conversation. Its receipts are stored in a directory that is removed at the end.
+// run conducts one conversation. It stores the receipts in a directory that is removed at the end.
 func run(ctx context.Context, private string, in io.Reader, out io.Writer) error {
 	folder, err := os.MkdirTemp("", "chat-")
 	if err != nil {
@@ -58,9 +59,9 @@ func run(ctx context.Context, private string, in io.Reader, out io.Writer) error
 	defer store.Close()
 
 	issuer := &ledger.Issuer{Store: store, Signer: keys.NewSigner(key, time.Now)}
-	defer issuer.Close(context.Background()) // before the store is closed
+	defer issuer.Close(context.Background()) // closed before the store
 	c := newChat([]node{ask, answer}, new(memory), issuer)
-	session, waiting := "conv_"+rand.Text(), []string{""} // signals; no turn waits for the first
+	session, waiting := "conv_"+rand.Text(), []string{""} // waiting signals; the first element stands for no signal
 	c.subscribe(session, func(o outcome) { show(out, o) })
 	lines := bufio.NewScanner(in)
 	for lines.Scan() {
@@ -99,7 +100,7 @@ func show(out io.Writer, o outcome) {
 	}
 }
 
-// ask waits for a person if the message is to be sent.
+// ask waits for a person's decision if a message is to be sent.
 func ask(_ context.Context, s *state) ([]message, error) {
 	var last struct{ Content string }
 	json.Unmarshal(s.messages[len(s.messages)-1], &last)

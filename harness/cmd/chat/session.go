@@ -6,13 +6,13 @@ import (
 	"sync"
 )
 
-// A store stores histories. An unknown session has an empty history.
+// A store stores the histories of sessions. An unknown session has an empty history.
 type store interface {
 	load(ctx context.Context, session string) ([]message, error)
 	save(ctx context.Context, session string, history []message) error
 }
 
-// A memory is a store that lasts until the program ends.
+// A memory is a store whose content is lost when the program ends.
 type memory struct {
 	mu        sync.Mutex
 	histories map[string][]message
@@ -34,14 +34,15 @@ func (m *memory) save(_ context.Context, session string, history []message) erro
 	return nil
 }
 
-// Turns runs the turns of a session one at a time, in the order of their arrival. Turns of
+// turns runs the turns in each session one at a time, in the order of their arrival. Turns of
 // different sessions run concurrently.
 type turns struct {
 	mu   sync.Mutex
-	last map[string]chan struct{} // by session; closed when its last turn has ended
+	last map[string]chan struct{} // channels by session, each closed when the last turn in the session has ended
 }
 
-// enter waits for the previous turns. A canceled waiter does not delay others.
+// enter waits until the previous turns in a session have ended. If a waiter is canceled, the next
+// one is not delayed.
 func (l *turns) enter(ctx context.Context, session string) (func(), error) {
 	l.mu.Lock()
 	if l.last == nil {
@@ -71,27 +72,27 @@ func (l *turns) enter(ctx context.Context, session string) (func(), error) {
 	}
 }
 
-// Listeners receive the outcomes of resumed turns, each once, in the order in which the turns
-// ended.
+// listeners delivers the outcomes of resumed turns. Each outcome is delivered once, in the order in
+// which the turns ended.
 type listeners struct {
 	mu sync.Mutex
 	of map[string]*listener
 }
 
-// A listener is the listener of a session and the outcomes that it has not received.
+// A listener contains a session's listener function and the outcomes that were not delivered yet.
 type listener struct {
-	tell    *func(outcome) // nil if there is no listener
-	telling bool           // outcomes are delivered one at a time
+	tell    *func(outcome) // nil if there is no listener function
+	telling bool           // whether outcomes are being delivered, which happens one at a time
 	waiting []outcome
 }
 
-// most limits the number of outcomes that wait for the first listener of a session. The oldest is
-// dropped first.
+// most limits the number of outcomes that wait for the first listener of a session. The oldest
+// outcome is dropped first.
 const most = 100
 
 // add sets the listener of a session, replacing the previous one, and delivers the outcomes that
-// arrived in the meantime. remove has no effect after the listener was replaced. Outcomes that
-// were not delivered by then wait for the next listener.
+// arrived in the meantime. The returned function remove has no effect after the listener was
+// replaced. Outcomes that were not delivered before the removal wait for the next listener.
 func (l *listeners) add(session string, tell func(outcome)) (remove func()) {
 	l.mu.Lock()
 	l.session(session).tell = &tell
@@ -119,14 +120,15 @@ func (l *listeners) session(session string) *listener {
 	return l.of[session]
 }
 
-// tidy removes a session without listener and outcomes. The caller must hold l.mu.
+// tidy removes a session that has neither a listener nor waiting outcomes. The caller must hold
+// l.mu.
 func (l *listeners) tidy(session string) {
 	if s := l.of[session]; s != nil && s.tell == nil && !s.telling && len(s.waiting) == 0 {
 		delete(l.of, session)
 	}
 }
 
-// put stores the outcome of a turn until it is delivered to the listener of its session.
+// put stores the outcome of a turn until it is delivered to the listener of the turn's session.
 func (l *listeners) put(session string, o outcome) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -136,8 +138,8 @@ func (l *listeners) put(session string, o outcome) {
 	}
 }
 
-// tell delivers the waiting outcomes to the listener of a session. While it does so, it also
-// delivers outcomes that arrive, and other callers do not wait for it.
+// tell delivers the waiting outcomes to the listener of a session. Outcomes that arrive during the
+// delivery are also delivered, and other callers do not wait.
 func (l *listeners) tell(session string) {
 	for l.tellOne(session) {
 	}
@@ -154,7 +156,7 @@ func (l *listeners) tellOne(session string) bool {
 	s.waiting, s.telling = s.waiting[1:], true
 	l.mu.Unlock()
 
-	defer func() { // even if it panics
+	defer func() { // runs even if the listener panics
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		s.telling = false

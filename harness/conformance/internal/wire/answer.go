@@ -13,8 +13,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// An Answer is the response to a request, with the first failed expectation. After the first
-// failure, further expectations have no effect, so that they can be chained:
+// An Answer is the response to a request, together with the first expectation that it did not meet.
+// After the first failure, further expectations have no effect, so calls can be chained:
 //
 //	client.Do(ctx, r).Status(200).Object("task").Has("id").Err
 type Answer struct {
@@ -25,7 +25,7 @@ type Answer struct {
 	Err     error
 
 	doc    *canon.Document
-	broken error // why the body is not JSON
+	broken error // the reason why the body is not JSON
 }
 
 func (a *Answer) fail(err error) *Answer {
@@ -41,13 +41,13 @@ func (a *Answer) Fail(format string, args ...any) *Answer {
 	return a.fail(fmt.Errorf("%s: %s", a.Request, fmt.Sprintf(format, args...)))
 }
 
-// parse parses the body as JSON. If it is not JSON, the first method that needs a value reports
-// that.
+// parse parses the body as JSON. If the body is not JSON, the first method that needs a value
+// reports that.
 func (a *Answer) parse() {
 	a.doc, a.broken = canon.Parse(a.Body)
 }
 
-// Root returns the JSON value of the body, or the zero node if the body is not JSON.
+// Root returns the JSON value in the body, or the zero node if the body is not JSON.
 func (a *Answer) Root() canon.Node {
 	if a.doc == nil {
 		return canon.Node{}
@@ -74,7 +74,7 @@ func (a *Answer) Status(codes ...int) *Answer {
 	return a.Fail("expected the status %s, found %d%s", strings.Join(want, " or "), a.Code, said)
 }
 
-// JSON expects a JSON text as body.
+// JSON expects a body that is strict JSON.
 func (a *Answer) JSON() *Answer {
 	if a.Err == nil && a.doc == nil {
 		a.Fail("expected a strict JSON text, found none: %s", untrusted.Escape(untrusted.Cut(a.broken.Error(), 2*maxEcho)))
@@ -82,10 +82,10 @@ func (a *Answer) JSON() *Answer {
 	return a
 }
 
-// Object expects an object with the given discriminator.
+// Object expects an object that has the given discriminator.
 func (a *Answer) Object(kind string) *Answer { return a.Equal("object", kind) }
 
-// Equal expects a member that is the given string.
+// Equal expects that a member is the given string.
 func (a *Answer) Equal(name, want string) *Answer {
 	a.Has(name)
 	if got := a.Root().Member(name).String(); a.Err == nil && got != want {
@@ -94,7 +94,7 @@ func (a *Answer) Equal(name, want string) *Answer {
 	return a
 }
 
-// Has expects members that are non-empty strings.
+// Has expects that members are non-empty strings.
 func (a *Answer) Has(names ...string) *Answer {
 	a.JSON()
 	for _, name := range names {
@@ -106,13 +106,13 @@ func (a *Answer) Has(names ...string) *Answer {
 	return a
 }
 
-// Array expects a member that is an array.
+// Array expects that a member is an array.
 func (a *Answer) Array(name string) *Answer { return a.JSON().kind(name, canon.KindArray) }
 
-// Members expects a member that is an object.
+// Members expects that a member is an object.
 func (a *Answer) Members(name string) *Answer { return a.JSON().kind(name, canon.KindObject) }
 
-// Bool expects a member that is true or false.
+// Bool expects that a member is true or false.
 func (a *Answer) Bool(name string) *Answer { return a.JSON().kind(name, canon.KindBool) }
 
 func (a *Answer) kind(name string, want canon.Kind) *Answer {
@@ -122,7 +122,7 @@ func (a *Answer) kind(name string, want canon.Kind) *Answer {
 	return a
 }
 
-// List expects the members of a list that every client needs.
+// List expects the members of a list on which every client relies.
 func (a *Answer) List() *Answer { return a.Array("data").kind("object", canon.KindString) }
 
 // Error expects the protocol's error envelope with one of the given codes.
@@ -152,8 +152,8 @@ func (a *Answer) Tells(text string) bool {
 	return bytes.Contains(a.Body, []byte(text)) || a.doc != nil && bytes.Contains(a.doc.AppendCanonical(nil), []byte(text))
 }
 
-// Without returns the canonical form of the body without a member that is random in each response.
-// It returns "" if the body is not JSON.
+// Without returns the canonical form of the body without a member that is different in each
+// response. It returns "" if the body is not JSON.
 func (a *Answer) Without(outer, inner string) string {
 	if a.doc == nil {
 		return ""

@@ -1,7 +1,7 @@
-// Package wire sends requests to an untrusted server. Each response is limited in size and time.
-// The client does not follow redirects, decompress responses, or keep cookies, and JSON is parsed by
-// the strict parser of package canon. Regardless of the data that a server sends, the cost for the
-// client stays within these limits.
+// Package wire implements a client that sends requests to an untrusted server. Each response is
+// limited in size and time. The client does not follow redirects, decompress responses, or keep
+// cookies, and JSON is parsed by the strict parser of package canon. Regardless of what a server
+// sends, the cost for the client stays within these limits.
 package wire
 
 import (
@@ -22,14 +22,14 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// Limits for reading answers.
+// These constants limit what is read from a server and quoted in errors.
 const (
-	MaxBody   = canon.MaxBytes // of an answer, in bytes
-	MaxHeader = 64 << 10       // of the header of an answer
-	maxEcho   = 80             // of text from the server in an error
+	MaxBody   = canon.MaxBytes // maximum length of a body, in bytes
+	MaxHeader = 64 << 10       // maximum length of a response header
+	maxEcho   = 80             // maximum length of server text quoted in an error
 )
 
-// A Client sends requests to one server as one actor.
+// A Client sends requests to one server on behalf of one actor.
 type Client struct {
 	base    string
 	http    *http.Client
@@ -38,27 +38,28 @@ type Client struct {
 	watch   *Watch
 }
 
-// New returns a client for the server at base, which must end with a slash. If given is nil, the
-// client has its own transport. The timeout covers each request and its response. Every response
-// is passed to watch.
+// New returns a client for the server at base. The URL base must end with a slash. If given is nil,
+// the client uses a separate transport. The timeout covers each request and its response. Every
+// response is passed to watch.
 func New(base, key string, given *http.Client, timeout time.Duration, watch *Watch) *Client {
 	own := http.Client{Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, MaxResponseHeaderBytes: MaxHeader, DisableCompression: true}}
 	if given != nil && given.Transport != nil {
 		own.Transport = given.Transport
 	}
-	// A redirect is returned as a response, so that the key is sent only to the intended server.
+	// A redirect is returned as a response instead of being followed, so that the key is sent only
+	// to the intended server.
 	own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return &Client{base: base, http: &own, key: key, timeout: timeout, watch: watch}
 }
 
-// As returns a client for the same server with another key; "" is no key.
+// As returns a client for the same server that uses another key, or no key if it is "".
 func (c *Client) As(key string) *Client {
 	other := *c
 	other.key = key
 	return &other
 }
 
-// Key returns the key of the client, "" for none.
+// Key returns the key that the client uses, or "" if there is none.
 func (c *Client) Key() string { return c.key }
 
 // Timeout returns the time limit of a request.
@@ -67,20 +68,20 @@ func (c *Client) Timeout() time.Duration { return c.timeout }
 // Close closes idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
-// A Request describes a request. Zero values stand for the defaults.
+// A Request describes a request. The zero value of each field is its default.
 type Request struct {
 	Method      string // "" is GET
-	Path        string // relative to the base, escaped, with its query
+	Path        string // escaped path relative to the base, including the query
 	Body        []byte // JSON; nil: none
 	Once        string // the Idempotency-Key
 	Accept      string // "" is application/json
 	LastEventID string
-	Version     string // "" is the version of package protocol
+	Version     string // if empty, the version supported by package protocol
 	NoVersion   bool
 	NoKey       bool
 }
 
-// String returns the request as it appears in errors.
+// String returns the request in the form used in errors.
 func (r Request) String() string {
 	method := r.Method
 	if method == "" {
@@ -89,7 +90,7 @@ func (r Request) String() string {
 	return method + " /" + untrusted.Escape(untrusted.Cut(r.Path, 2*maxEcho))
 }
 
-// Segment escapes an ID for one segment of a path or one query value.
+// Segment escapes an ID for use as one path segment or one query value.
 func Segment(id string) string { return strings.ReplaceAll(url.QueryEscape(id), "+", "%20") }
 
 func (c *Client) request(ctx context.Context, r Request) (*http.Request, error) {
@@ -129,7 +130,7 @@ func (c *Client) request(ctx context.Context, r Request) (*http.Request, error) 
 	return out, nil
 }
 
-// Do sends a request and reads the answer. A failure is recorded in the answer.
+// Do sends a request and reads the answer. If the request fails, the answer records the failure.
 func (c *Client) Do(ctx context.Context, r Request) *Answer {
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
@@ -153,11 +154,11 @@ func (c *Client) Do(ctx context.Context, r Request) *Answer {
 	return a
 }
 
-// errTooLarge indicates an answer longer than MaxBody.
+// errTooLarge indicates an answer that is longer than MaxBody.
 var errTooLarge = fmt.Errorf("expected an answer of at most %d bytes, found more", MaxBody)
 
 func readAll(body io.Reader) ([]byte, error) {
-	var text bytes.Buffer // its size doubles as it grows, so that few bytes of a large response are copied
+	var text bytes.Buffer // the buffer doubles as it grows, so that only a few bytes of a large response are copied
 	_, err := text.ReadFrom(io.LimitReader(body, MaxBody+1))
 	if err == nil && text.Len() > MaxBody {
 		err = errTooLarge
@@ -176,7 +177,7 @@ func (c *Client) unanswered(ctx context.Context, r Request, err error) error {
 	return fmt.Errorf("%s: expected an answer, found none: %w", r, plain(err))
 }
 
-// plain removes the URL from an error of net/http, because the caller names the request.
+// plain removes the URL from a net/http error, because the caller reports the request.
 func plain(err error) error {
 	if e, ok := errors.AsType[*url.Error](err); ok {
 		err = e.Err
@@ -184,14 +185,14 @@ func plain(err error) error {
 	return errors.New(untrusted.Escape(untrusted.Cut(err.Error(), 2*maxEcho)))
 }
 
-// A Watch checks every answer for forbidden texts and for its form.
+// A Watch checks every answer for forbidden texts, and checks its form.
 type Watch struct {
 	Seen
 
 	mu     sync.Mutex
 	texts  []string
-	hidden []string // allowed in answers, but not in messages
-	found  []string // requests whose answers contained one of the texts
+	hidden []string // texts that answers may contain but messages must not
+	found  []string // requests whose answers contained a forbidden text
 }
 
 // Add adds a forbidden text.
@@ -203,7 +204,7 @@ func (w *Watch) Add(text string) {
 	}
 }
 
-// Hide adds a text that responses may contain, but that messages must not show.
+// Hide adds a text that responses may contain but that messages must not show.
 func (w *Watch) Hide(text string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -242,11 +243,11 @@ func inHeader(header http.Header, text string) bool {
 	return false
 }
 
-// leastPart is the minimum length of a part of a secret that is withheld from a message.
+// leastPart is the length from which a part of a secret is withheld in a message.
 const leastPart = 8
 
-// Withhold replaces every part of a watched text in a message. An error may quote a response and
-// truncate it within a secret.
+// Withhold replaces every part of the watched texts in a message. An error may quote a response and
+// truncate it inside a secret.
 func (w *Watch) Withhold(text string) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()

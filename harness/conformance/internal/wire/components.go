@@ -1,13 +1,15 @@
 package wire
 
-// components returns the component schemas of the protocol's OpenAPI document that its responses
-// use. Each line contains the name of a component, optionally < and the component whose members it
-// inherits, and its members. A member has a name, followed by ? if it is optional and by ! if it
-// never changes once it has a value, and the types that its value may have.
+// components returns the component schemas in the protocol's OpenAPI document that responses use.
+// Each line contains the name of a component, optionally < and the component from which it inherits
+// members, and its own members. A member consists of a name and the types that its value may have.
+// The name is followed by ? if the member is optional, and by ! if the member never changes after
+// it has a value.
 //
-// A type is a kind (text, word, which is not empty, time, digest, count, number, bool, object, null,
-// any), a literal (=user), a component, an array ([Task]), or an object whose members all have a type
-// ({number}). Objects are open: other members may have any value.
+// A type is a kind, a literal (=user), a component, an array ([Task]), or an object whose members
+// all have the same type ({number}). The kinds are text, word (a text that is not empty), time,
+// digest, count, number, bool, object, null, and any. Objects are open, which means that other
+// members may have any value.
 func components() string {
 	return `
 Envelope: id! word; object word; created_at! time; updated_at time; metadata object

@@ -10,23 +10,23 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// A component is a named schema of an object.
+// A component is the named schema of an object.
 type component struct {
 	name    string
 	members []member
 }
 
-// A member is required by a component or, if optional, described by it.
+// A member describes a member of a component, which may be optional.
 type member struct {
 	name            string
 	optional, fixed bool
 	types           []string
 }
 
-// forms returns the components by name.
+// forms returns the components, indexed by name.
 var forms = sync.OnceValue(func() map[string]*component { return parseComponents(components()) })
 
-// parseComponents reads the notation that components describes.
+// parseComponents parses the notation that the comment on components describes.
 func parseComponents(text string) map[string]*component {
 	all := map[string]*component{}
 	for line := range strings.Lines(strings.TrimPrefix(text, "\n")) {
@@ -44,7 +44,7 @@ func parseComponents(text string) map[string]*component {
 	return all
 }
 
-// add adds a member in place of an inherited one of the same name.
+// add adds a member, replacing an inherited member of the same name.
 func (c *component) add(name string, types []string) {
 	m := member{types: types}
 	name, m.fixed = strings.CutSuffix(name, "!")
@@ -72,7 +72,7 @@ func typesOf(line string) (list []string) {
 	return list
 }
 
-// isResource reports whether a component has the envelope of resources.
+// isResource reports whether a component has the members of the resource envelope.
 func (c *component) isResource() bool {
 	return len(c.members) > 0 && c.members[0].name == "id" && c.members[0].fixed
 }
@@ -80,15 +80,15 @@ func (c *component) isResource() bool {
 // object returns the discriminator of a resource.
 func (c *component) object() string { return c.members[1].types[0] }
 
-// A Fault is the first value that does not match its component.
+// A Fault describes the first value that does not match its component.
 type Fault struct {
-	Component string // the resource that has the value, or the component of the entire body
-	Text      string // the expectation and the actual value
-	mismatch  bool   // the value has the wrong type, so another alternative may be closer
+	Component string // the resource that contains the value, or else the component of the body
+	Text      string // describes the expected and the actual value
+	mismatch  bool   // the value has the wrong type, so it may be closer to another alternative
 	node      canon.Node
 }
 
-// At returns the JSON Pointer of the value.
+// At returns the JSON Pointer to the value.
 func (f *Fault) At() string {
 	if f.node.IsZero() {
 		return ""
@@ -96,14 +96,14 @@ func (f *Fault) At() string {
 	return f.node.Pointer()
 }
 
-// CheckForm compares a value with a component and calls seen for each resource in the value that
-// has the form of its component.
+// CheckForm checks a value against a component. It calls seen for each resource in the value that
+// matches its component.
 func CheckForm(name string, n canon.Node, seen func(component string, resource canon.Node)) *Fault {
 	c := checker{seen: seen}
 	return c.component(forms()[name], n, name)
 }
 
-// CheckList compares a value with a list of a component.
+// CheckList checks a value against a list of a component.
 func CheckList(name string, n canon.Node, seen func(component string, resource canon.Node)) *Fault {
 	if fault := CheckForm("List", n, nil); fault != nil {
 		return fault
@@ -112,8 +112,8 @@ func CheckList(name string, n canon.Node, seen func(component string, resource c
 	return c.value([]string{"[" + name + "]"}, n.Member("data"), "List")
 }
 
-// A checker compares one body with its component. Components do not contain themselves, so the
-// depth is bounded.
+// A checker checks one body against its component. No component contains itself, so the depth is
+// bounded.
 type checker struct {
 	seen func(string, canon.Node)
 }
@@ -122,7 +122,7 @@ func fault(of string, n canon.Node, format string, args ...any) *Fault {
 	return &Fault{Component: of, Text: fmt.Sprintf(format, args...), node: n}
 }
 
-// mismatch returns the fault of a value of another type.
+// mismatch returns the fault for a value that has the wrong type.
 func mismatch(of string, n canon.Node, want string) *Fault {
 	f := fault(of, n, "expected %s, found %s", strings.TrimPrefix(want, "="), found(n))
 	f.mismatch = true
@@ -157,8 +157,8 @@ func (c *checker) component(form *component, n canon.Node, of string) *Fault {
 	return disorder(n, of)
 }
 
-// disorder returns the fault of a resource that was updated before it was created, or ended
-// before it started. Servers may state some times in seconds and others in milliseconds.
+// disorder returns a fault if a resource was updated before it was created, or ended before it
+// started. Servers may round some times to seconds and others to milliseconds.
 func disorder(n canon.Node, of string) *Fault {
 	for _, pair := range [][2]string{{"created_at", "updated_at"}, {"started_at", "completed_at"}, {"started_at", "canceled_at"}} {
 		first, err1 := receipt.ParseTime(n.Member(pair[0]).String())
@@ -170,7 +170,8 @@ func disorder(n canon.Node, of string) *Fault {
 	return nil
 }
 
-// value compares a value with alternatives. The fault is that of the closest alternative.
+// value checks a value against several alternatives. The fault is the one for the closest
+// alternative.
 func (c *checker) value(types []string, n canon.Node, of string) (nearest *Fault) {
 	for _, t := range types {
 		f := c.typed(t, n, of)
@@ -187,7 +188,7 @@ func (c *checker) value(types []string, n canon.Node, of string) (nearest *Fault
 	return nearest
 }
 
-// found describes an unexpected value.
+// found describes an unexpected value in an error.
 func found(n canon.Node) string {
 	if n.Kind() == canon.KindString {
 		return Quote(n.String())
@@ -211,7 +212,7 @@ func (c *checker) typed(t string, n canon.Node, of string) *Fault {
 	return mismatch(of, n, t)
 }
 
-// alternative is component, except that a part of another type is a mismatch.
+// alternative is like component, except that a part with the wrong type is a mismatch.
 func (c *checker) alternative(form *component, n canon.Node, of string) *Fault {
 	if first := form.members[0]; first.name == "type" && !is(first.types[0], n.Member("type")) {
 		return mismatch(of, n, "a part of the type "+first.types[0][1:])

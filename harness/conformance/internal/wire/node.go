@@ -7,7 +7,7 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// KindName returns the name of a kind of value as it appears in errors.
+// KindName returns the name that errors use for a kind of value.
 func KindName(k canon.Kind) string {
 	switch k {
 	case canon.KindNull:
@@ -26,13 +26,13 @@ func KindName(k canon.Kind) string {
 	return "nothing"
 }
 
-// isCount reports whether a value is a non-negative integer.
+// isCount reports whether a value is a nonnegative integer.
 func isCount(n canon.Node) bool {
 	_, err := strconv.ParseUint(string(n.Raw()), 10, 53)
 	return n.Kind() == canon.KindNumber && err == nil
 }
 
-// Natural returns a member that is a non-negative integer.
+// Natural returns a member that is a nonnegative integer.
 func Natural(n canon.Node, name string) (uint64, error) {
 	member := n.Member(name)
 	value, err := strconv.ParseUint(string(member.Raw()), 10, 53)

@@ -8,22 +8,22 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// A Route is an operation of the protocol. In its path and body, {name} represents the ID of a
-// resource.
+// A Route is an operation defined by the protocol. In the path and the body, {name} stands for the
+// ID of a resource.
 type Route struct {
 	Method, Path string
-	Answer       string // component of a successful answer; "" if it has none
-	List         bool   // a successful answer is a list of that component
-	Accept       string // media type to request; "" for JSON
-	Body         string // of a valid request; "": none
-	Needs        string // capability without which a server may lack the route
-	Open         bool   // requires neither a version nor a key
+	Answer       string // component of a successful answer, or "" if there is none
+	List         bool   // whether a successful answer is a list of that component
+	Accept       string // media type to request, or "" for JSON
+	Body         string // body of a valid request, or "" if there is none
+	Needs        string // capability without which a server may lack this route
+	Open         bool   // whether the route requires neither a version nor a key
 }
 
-// Words is the text of messages and tasks in the bodies of routes.
+// Words is the text of messages and tasks in request bodies.
 const Words = "words of a request that is refused"
 
-// Routes returns the operations of the protocol.
+// Routes returns the operations defined by the protocol.
 func Routes() []Route {
 	const message = `{"role":"user","parts":[{"type":"text","text":"` + Words + `","visibility":"public"}]}`
 	get, list := http.MethodGet, true
@@ -96,7 +96,7 @@ func Routes() []Route {
 	}
 }
 
-// The media types of a receipt without its resource, of its archive, and of a stream.
+// These are the media types of a receipt without its resource, of its archive, and of a stream.
 const (
 	MediaReceipt = "application/vnd.harn.receipt+json"
 	MediaArchive = "application/vnd.harn.receipt+cbor"
@@ -111,8 +111,8 @@ func isStream(path string) bool {
 	return strings.HasSuffix(path, "/stream")
 }
 
-// Fill returns the request of a route for the resources in ids. It reports false if one of them
-// is missing.
+// Fill returns the request for a route, with the resources in ids. It returns false if one of the
+// IDs is missing.
 func (r *Route) Fill(ids map[string]string) (q Request, ok bool) {
 	path, body := r.Path, r.Body
 	for name, id := range ids {
@@ -127,7 +127,7 @@ func (r *Route) Fill(ids map[string]string) (q Request, ok bool) {
 	return q, !strings.Contains(path, "{") && !strings.Contains(body, `"{`)
 }
 
-// componentOf returns the component of an answer, "" if it has none.
+// componentOf returns the component of an answer, or "" if it has none.
 func (r *Route) componentOf(a *Answer) string {
 	object := a.Root().Member("object").String()
 	switch {
@@ -137,7 +137,7 @@ func (r *Route) componentOf(a *Answer) string {
 		return ""
 	case r.Answer == "AgentCard" && object == "harn_agent_card":
 		return "HarnAgentCard"
-	case r.Answer == "Receipt" && !a.Root().Member("schema").IsZero(): // the receipt itself, not its resource
+	case r.Answer == "Receipt" && !a.Root().Member("schema").IsZero(): // the answer is the receipt itself instead of its resource
 		return ""
 	case a.Code == http.StatusAccepted && object != "task": // the first request with this key is still in progress
 		return ""
@@ -145,7 +145,7 @@ func (r *Route) componentOf(a *Answer) string {
 	return r.Answer
 }
 
-// filters expects that every item of a list belongs to the resources that the request names.
+// filters expects that every item in a list belongs to the resources that the request names.
 func (r *Route) filters(q Request, list canon.Node) *Fault {
 	at, query, _ := strings.Cut(q.Path, "?")
 	want, err := url.ParseQuery(query)
@@ -169,13 +169,13 @@ func (r *Route) filters(q Request, list canon.Node) *Fault {
 	return nil
 }
 
-// inString returns a text as it appears within a JSON string.
+// inString returns a text in the form in which it appears inside a JSON string.
 func inString(text string) string {
 	quoted := canon.AppendString(nil, text)
 	return string(quoted[1 : len(quoted)-1])
 }
 
-// routeOf returns the route of a request. Literal segments take precedence over IDs.
+// routeOf returns the route to which a request belongs. Literal segments take precedence over IDs.
 func routeOf(q Request) (found *Route) {
 	method, path, accept := q.Method, q.Path, q.Accept
 	if method == "" {

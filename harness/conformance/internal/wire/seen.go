@@ -15,32 +15,33 @@ import (
 // maxResources limits the number of resources that are remembered.
 const maxResources = 1 << 14
 
-// Seen compares every response and every event of a run with the component of its route, and every
-// resource with earlier reads of it. It is safe for concurrent use.
+// Seen checks every response and every event in a run against the component of its route, and
+// compares every resource with earlier reads of it. It is safe for concurrent use.
 type Seen struct {
 	mu      sync.Mutex
-	faults  map[string]string // the first fault, by component
-	count   map[string]int    // by component, the number of values compared
+	faults  map[string]string // the first fault of each component
+	count   map[string]int    // number of values that were checked, by component
 	fixed   map[canon.Digest]map[string]canon.Digest
-	changed string // the first resource that changed, and where
+	changed string // describes the first resource that changed, and where it changed
 }
 
-// Form returns the number of values of a component that were compared, and the first fault, ""
-// for none.
+// Form returns the number of values that were checked against a component, and the first fault, or
+// "" if there is none.
 func (s *Seen) Form(component string) (compared int, fault string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.count[component], s.faults[component]
 }
 
-// Changed describes the first resource in which an immutable member changed, "" for none.
+// Changed describes the first resource in which an immutable member changed, or returns "" if there
+// is none.
 func (s *Seen) Changed() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.changed
 }
 
-// answer checks an answer to the client with a key.
+// answer checks an answer that the client with the given key received.
 func (s *Seen) answer(key string, a *Answer) {
 	route := routeOf(a.Request)
 	if route == nil {
@@ -65,12 +66,12 @@ func (s *Seen) answer(key string, a *Answer) {
 	}
 }
 
-// event checks an event of a stream.
+// event checks an event in a stream.
 func (s *Seen) event(key string, q Request, data *canon.Document) {
 	s.fault(q, CheckForm("Event", data.Root(), s.seen(key, q)))
 }
 
-// seen returns a function that remembers the resources of one answer.
+// seen returns a function that remembers the resources in one answer.
 func (s *Seen) seen(key string, q Request) func(string, canon.Node) {
 	if q.NoKey {
 		key = ""
@@ -91,7 +92,7 @@ func (s *Seen) counted(component string) {
 	s.count[component]++
 }
 
-// fault remembers the first fault of each component.
+// fault records the first fault of each component.
 func (s *Seen) fault(q Request, f *Fault) {
 	if f == nil {
 		return
@@ -104,7 +105,8 @@ func (s *Seen) fault(q Request, f *Fault) {
 	}
 }
 
-// digestOf returns the digest of a value. Two spellings of one time have the same digest.
+// digestOf returns the digest of a value. Different spellings of the same time have the same
+// digest.
 func digestOf(value canon.Node) canon.Digest {
 	if at, err := receipt.ParseTime(value.String()); value.Kind() == canon.KindString && err == nil {
 		return canon.Sum([]byte(at.UTC().Format(time.RFC3339Nano)))
@@ -112,8 +114,8 @@ func digestOf(value canon.Node) canon.Digest {
 	return canon.Sum(value.AppendCanonical(nil))
 }
 
-// resource compares a resource with what this client read of it before. A member without a value
-// may get a value later.
+// resource compares a resource with the client's earlier reads of it. A member that has no value
+// may get one later.
 func (s *Seen) resource(key string, q Request, component string, n canon.Node) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

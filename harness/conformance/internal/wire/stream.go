@@ -14,13 +14,13 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// Limits of a stream.
+// These constants limit how much of a stream is read.
 const (
-	maxFrame  = 4 << 20  // bytes of one block
-	maxStream = 32 << 20 // bytes of the entire stream
+	maxFrame  = 4 << 20  // maximum length of a block, in bytes
+	maxStream = 32 << 20 // maximum length of a stream, in bytes
 )
 
-// ErrQuiet indicates that no more events arrived while the stream was read.
+// ErrQuiet indicates that no more events arrived before the time limit.
 var ErrQuiet = errors.New("nothing more came")
 
 // A Stream is a stream of server-sent events.
@@ -28,7 +28,7 @@ type Stream struct {
 	Request Request
 	Code    int
 	Header  http.Header
-	Answer  *Answer // the answer, if it is not a stream; nil: it is a stream
+	Answer  *Answer // the answer if it is not a stream, or nil if it is
 
 	client *Client
 	ctx    context.Context
@@ -45,7 +45,7 @@ type Frame struct {
 	Data      *canon.Document
 }
 
-// Open opens a stream and reads it for at most lasts.
+// Open opens a stream. The stream is read for at most the duration lasts.
 func Open(ctx context.Context, c *Client, r Request, lasts time.Duration) (*Stream, error) {
 	r.Accept = mediaStream
 	ctx, cancel := context.WithTimeout(ctx, min(lasts, c.timeout))
@@ -84,12 +84,12 @@ func (s *Stream) Close() {
 	s.body.Close()
 }
 
-// Quiet ends the stream after a duration, if it does not end sooner. A caller that has received
-// all expected events uses it to wait briefly for surplus events.
+// Quiet ends the stream after the given duration, unless it ends earlier. A caller that has
+// received all expected events uses Quiet to wait briefly for unexpected events.
 func (s *Stream) Quiet(after time.Duration) { time.AfterFunc(after, s.cancel) }
 
-// Next returns the next event. The error is io.EOF at the end of the stream and ErrQuiet if no
-// more events came. Any other error describes a malformed stream.
+// Next returns the next event. The error is io.EOF at the end of the stream, and ErrQuiet if no
+// more events arrived. Any other error describes a malformed stream.
 func (s *Stream) Next() (Frame, error) {
 	for {
 		block, err := s.block()
@@ -114,7 +114,7 @@ func (s *Stream) Next() (Frame, error) {
 	}
 }
 
-// block reads up to an empty line and returns the lines before it.
+// block returns the lines before the next empty line.
 func (s *Stream) block() (lines []string, err error) {
 	for size := 0; ; {
 		line, err := s.line(maxFrame - size)
@@ -135,7 +135,7 @@ func (s *Stream) block() (lines []string, err error) {
 // errFrame indicates that a block or a stream exceeds its limit.
 var errFrame = fmt.Errorf("expected a block of at most %d bytes and a stream of at most %d, found more", maxFrame, maxStream)
 
-// line reads a line of at most the given number of bytes, without its LF.
+// line reads a line of at most the given number of bytes. It returns the line without its LF.
 func (s *Stream) line(most int) (string, error) {
 	var text []byte
 	for {
@@ -166,7 +166,8 @@ func (s *Stream) ended(err error, within bool) error {
 	return fmt.Errorf("%s: the stream broke off: %w", s.Request, plain(err))
 }
 
-// frame parses a block. It reports false if the block is not an event, as for a comment.
+// frame parses a block. It returns false if the block is not an event, for example because it is a
+// comment.
 func (s *Stream) frame(block []string) (f Frame, told bool, err error) {
 	var data []string
 	for _, line := range block {
@@ -190,7 +191,7 @@ func (s *Stream) frame(block []string) (f Frame, told bool, err error) {
 	return f, true, nil
 }
 
-// Check verifies that a frame has the form of an event.
+// Check returns an error unless a frame has the form of an event.
 func (f Frame) Check() error {
 	root := f.Data.Root()
 	text := func(name string) string { return root.Member(name).String() }
