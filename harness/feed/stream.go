@@ -154,9 +154,9 @@ func (s *streamer) over() bool {
 	}
 }
 
-// wait waits until there may be more to send, or the stream is over.
+// wait waits until there may be more events to send, or until the stream is over.
 func wait[T any](s *streamer, appended <-chan T, beat <-chan time.Time) {
-	// A beat does not end the wait, unless the client has disconnected.
+	// A beat ends the wait only if the client has disconnected.
 	for {
 		select {
 		case <-appended:
@@ -173,8 +173,8 @@ func wait[T any](s *streamer, appended <-chan T, beat <-chan time.Time) {
 	}
 }
 
-// beat sends a comment to show that the stream is alive. The first block must be an event, so
-// nothing is sent before it.
+// beat sends a comment to show that the stream is alive. Nothing is sent before the first event,
+// because the first block must be an event.
 func (s *streamer) beat() error {
 	if !s.begun {
 		return nil
@@ -182,14 +182,14 @@ func (s *streamer) beat() error {
 	return s.put([]byte(":\n\n"))
 }
 
-// send sends a page.
+// send sends the events on a page.
 func (s *streamer) send(page []Event) (err error) {
 	for _, e := range page {
 		if s.over() {
 			return nil
 		}
 
-		// A log that returns the same event again would be sent forever.
+		// If a log returned the same event again, it would be sent forever.
 		if e.ID == s.last {
 			return fmt.Errorf("feed: log returned event %.80q after itself", e.ID)
 		}
@@ -209,7 +209,7 @@ func (s *streamer) send(page []Event) (err error) {
 	return nil
 }
 
-// put sends some bytes immediately. The client must read them within the idle limit.
+// put sends bytes without buffering. The client must read them within the idle timeout.
 func (s *streamer) put(b []byte) error {
 	if _, err := s.w.Write(b); err != nil {
 		return err
@@ -223,7 +223,7 @@ func (s *streamer) fail(err error, r *protocol.Request) {
 		return
 	}
 
-	// The cause is only logged.
+	// The cause appears only in the log of the server.
 	e := protocol.Internal(err, "the events cannot be read")
 	if errors.Is(err, ErrGone) {
 		e = protocol.Expired(lastEventID)
@@ -235,10 +235,10 @@ func (s *streamer) fail(err error, r *protocol.Request) {
 		return
 	}
 
-	// The ID of the last event lets the client continue after it.
+	// The event has the ID of the last event, so that the client can continue after it.
 	id := ""
 	if s.begun {
 		id = s.last
 	}
-	_ = s.put(appendFrame(nil, id, errorEvent, text)) // the client may be gone
+	_ = s.put(appendFrame(nil, id, errorEvent, text)) // the client may have disconnected
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// Each line ends with the SHA-256 of the bytes before it, so that any changed bit of an
+// Each line ends with the SHA-256 digest of the preceding bytes, so that any changed bit in an
 // acknowledged line is detected: {"at":…,"events":[…],"sum":"sha256:…"}
 const (
 	lineBegin = `{"at":"`
@@ -16,7 +16,7 @@ const (
 	sumLength = len(sumBegin) + len("sha256:") + 64 + len(sumEnd)
 )
 
-// appendSum adds the checksum to a line, which is a JSON object.
+// appendSum adds the checksum to a line, which must be a JSON object.
 func appendSum(text []byte) []byte {
 	text = text[:len(text)-1]
 	sum := canon.Sum(text).String()
@@ -34,11 +34,11 @@ func checkSum(text []byte) error {
 	return nil
 }
 
-// sector is the number of bytes of a file that a disk writes completely or not at all.
+// sector is the number of bytes that a disk writes either completely or not at all.
 const sector = 512
 
-// lostSector reports whether a sector of a text, which starts at offset at of the file, was never
-// written and is therefore zero. Such a text was not synced, so it was not acknowledged.
+// lostSector reports whether a sector of a text was never written and is therefore zero. The text
+// starts at the offset at in the file. Such a text was not synced, so it was not acknowledged.
 func lostSector(text []byte, at int64) bool {
 	for len(text) > 0 {
 		n := min(sector-int(at%sector), len(text))
@@ -50,8 +50,9 @@ func lostSector(text []byte, at int64) bool {
 	return false
 }
 
-// cutOff reports whether a text at the end of the file without a line feed is the beginning of a
-// line, rather than other data or a complete line whose line feed was changed.
+// cutOff reports whether the text at the end of the file is the beginning of a line. The text has
+// no line feed, so it could otherwise be other data, or a complete line whose line feed was
+// changed.
 func cutOff(text []byte, at int64) bool {
 	n := min(len(text), len(lineBegin))
 	switch {

@@ -12,37 +12,40 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// A Commit is a list of events that happened together, with the response to their request.
+// A Commit is a list of events that happened together, with the response to the request that caused
+// them.
 type Commit struct {
 	At     receipt.Time
 	Events []Event
 
-	// Use is the request with an Idempotency-Key that the commit answered; its Key is zero if there
-	// was none. Status and Resource are the response: the resource as it was after the commit.
+	// Use describes the request with an Idempotency-Key that the commit answered. Its Key is zero
+	// if there was no such request. Status and Resource are the response, with the resource as it
+	// was after the commit.
 	Use      protocol.Use
 	Status   int
 	Resource Pointer
 
 	at    int64        // offset of the line in the file
-	nodes []canon.Node // of the events in the line, while the commit is applied
+	nodes []canon.Node // the events in the line, set only while the commit is applied
 }
 
 // MaxLine is the maximum length of a line in bytes.
 const MaxLine = 16 << 20
 
 // Remember adds the response of a commit to a memory if its request had an Idempotency-Key, so that
-// a repeated request gets the same response, even after a restart. read returns the resource as of
-// this commit, never a later version. It is called for each repeated request, so that the memory
-// does not hold the response and a response cannot prevent a commit from being applied.
+// a repeated request gets the same response, even after a restart. The function read must return
+// the resource as of this commit, never a later version. The function read is called for each
+// repeated request. Therefore, the memory does not contain the response, and a response cannot
+// prevent a commit from being applied.
 func (c *Commit) Remember(m *protocol.Memory, now time.Time, read func() any) {
 	if !c.Use.Key.IsZero() {
 		m.Remember(c.Use, c.Status, read, c.At.Time, now)
 	}
 }
 
-// Part returns the position of a value in the file. The value is in the commit's event with the
-// given index, at the member that the names select. Only apply may call it. Elsewhere, or if there
-// is no such value, it returns the zero Part.
+// Part returns the position of a value in the file. The value is in the event with the given index
+// in the commit, in the member that the names select. Part may be called only by apply. Elsewhere,
+// or if there is no such value, it returns the zero Part.
 func (c *Commit) Part(event int, names ...string) Part {
 	if event >= len(c.nodes) {
 		return Part{}
@@ -57,7 +60,7 @@ func (c *Commit) Part(event int, names ...string) Part {
 	return Part{c.at + int64(node.Offset()), len(node.Raw())}
 }
 
-// locate makes Part work while the commit at offset at is applied, until done is called.
+// locate enables Part while the commit at offset at is applied, until done is called.
 func (c *Commit) locate(line *canon.Document, at int64) (done func()) {
 	c.at = at
 	for _, node := range line.Root().Member("events").Elements() {
@@ -82,7 +85,7 @@ type use struct {
 	Body  canon.Digest `json:"body"`
 }
 
-// newLine returns the line of a commit, with its line feed.
+// newLine returns the line for a commit, including the line feed.
 func newLine(c *Commit) ([]byte, error) {
 	l := line{At: c.At, Events: c.Events}
 	if !c.Use.Key.IsZero() {
@@ -99,8 +102,8 @@ func newLine(c *Commit) ([]byte, error) {
 	return append(dst, '\n'), nil
 }
 
-// parseLine parses a line without its line feed. doc becomes its index, which contains the texts
-// of the events.
+// parseLine parses a line without its line feed. The document doc is set to the line's index, which
+// contains the texts of the events.
 func parseLine(doc *canon.Document, text []byte) (*Commit, error) {
 	if err := checkSum(text); err != nil {
 		return nil, err

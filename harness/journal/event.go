@@ -12,8 +12,8 @@ type Pointer struct {
 	ID     string `json:"id"`
 }
 
-// An Event is an event of the protocol. The journal sets ID, Object, Sequence, UpdatedAt, and
-// Previous.
+// An Event is an event as defined by the protocol. The journal sets the fields ID, Object,
+// Sequence, UpdatedAt, and Previous.
 type Event struct {
 	ID        string          `json:"id"`
 	Object    string          `json:"object"`
@@ -36,7 +36,7 @@ type Event struct {
 	Replay    json.RawMessage `json:"replay,omitempty"`
 }
 
-// settle sets the members that depend on the place of the event.
+// settle sets the members that depend on the position of the event.
 func (e *Event) settle(id string, after last, at receipt.Time) {
 	e.ID, e.Object, e.Sequence, e.Previous = id, "event", after.sequence+1, after.id
 	if e.CreatedAt.IsZero() {

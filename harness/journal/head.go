@@ -10,26 +10,26 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// A head describes a journal after the last write. It is stored in FILE-head, because the journal
-// itself cannot show that lines are missing at its end.
+// A head describes the journal after the last write. It is stored in FILE-head, because the journal
+// itself cannot show that lines at its end are missing.
 type head struct {
-	size   int64        // of the file, in bytes
+	size   int64        // length of the file in bytes
 	events int          // number of events
-	sum    canon.Digest // of the last line
+	sum    canon.Digest // checksum of the last line
 }
 
 const headSuffix = "-head"
 
 // The file has two slots of one sector each, which are written alternately, so that a torn write
-// leaves the previous head intact. A head is written when its line is on disk, and is not synced
-// itself. After a power failure, it may be an older head, which is still correct, but it is never
-// ahead of the journal.
+// leaves the previous head intact. A head is written after its line is on disk, but the head itself
+// is not synced. After a power failure, the file may contain an older head, which is still correct.
+// A head is never ahead of the journal.
 const (
 	headPlaces = 2
 	headFormat = "receipt journal head 1\nbytes %d\nevents %d\nsum %v\n"
 )
 
-// text returns the head with its checksum, padded with line feeds to the size of a sector.
+// text formats the head with its checksum, padded with line feeds to the size of a sector.
 func (h head) text() []byte {
 	body := fmt.Sprintf(headFormat, h.size, h.events, h.sum)
 	text := make([]byte, 0, sector)
@@ -37,7 +37,7 @@ func (h head) text() []byte {
 	return append(text, bytes.Repeat([]byte{'\n'}, sector-len(text))...)
 }
 
-// parseHead is the inverse of text.
+// parseHead parses the result of text.
 func parseHead(text []byte) (h head, ok bool) {
 	var sum string
 	_, err := fmt.Fscanf(bytes.NewReader(text), "receipt journal head 1\nbytes %d\nevents %d\nsum %71s\n", &h.size, &h.events, &sum)
@@ -53,11 +53,12 @@ func parseHead(text []byte) (h head, ok bool) {
 // A headFile is an open FILE-head.
 type headFile struct {
 	file *os.File
-	turn int64 // the place of the next head
-	was  head  // the head when the file was opened; zero: there was none
+	turn int64 // offset of the slot for the next head
+	was  head  // the head that was found when the file was opened; zero if there was none
 }
 
-// openHead opens the head file of a journal. A journal of an earlier version does not have one.
+// openHead opens the head file of a journal. A journal from an earlier version does not have a head
+// file.
 func openHead(path string) (*headFile, error) {
 	file, err := os.OpenFile(path+headSuffix, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -96,7 +97,7 @@ func sumOf(line []byte) canon.Digest {
 	return sum
 }
 
-// lost returns the error for lines that are missing at the end.
+// lost returns the error that reports missing lines at the end of a journal.
 func (h head) lost() error {
 	return fmt.Errorf("the file ends here, or continues differently, and had %d bytes and %d events before: acknowledged events are missing", h.size, h.events)
 }

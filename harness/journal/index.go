@@ -9,7 +9,8 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// A place is the place of an event in the file, and its kind, workspace, session, and task.
+// A place contains the position of an event in the file, and the event's kind, workspace, session,
+// and task.
 type place struct {
 	at                       int64 // offset in the file
 	size                     int
@@ -17,19 +18,19 @@ type place struct {
 	workspace, session, task unique.Handle[string]
 }
 
-// An index finds events in the file. Events are numbered from 1.
+// An index is used to find events in the file. Events are numbered from 1.
 type index struct {
 	places     []place
-	of         map[unique.Handle[string]][]int // the numbers of the events of a task or a session
-	workspaces map[unique.Handle[string]][]int // the numbers of the events of a workspace; "": of events without one
-	last       map[Pointer]last                // last event of each resource
+	of         map[unique.Handle[string]][]int // numbers of the events in each task or session
+	workspaces map[unique.Handle[string]][]int // numbers of the events in each workspace; "" stands for events without a workspace
+	last       map[Pointer]last                // the last event of each resource
 }
 
 func newIndex() *index {
 	return &index{of: map[unique.Handle[string]][]int{}, workspaces: map[unique.Handle[string]][]int{}, last: map[Pointer]last{}}
 }
 
-// add adds the events of a commit, whose line starts at offset at.
+// add adds the events in a commit whose line starts at the offset at.
 func (x *index) add(c *Commit, doc *canon.Document, at int64) {
 	for i, text := range doc.Root().Member("events").Elements() {
 		e := &c.Events[i]
@@ -38,7 +39,7 @@ func (x *index) add(c *Commit, doc *canon.Document, at int64) {
 		x.workspaces[p.workspace] = append(x.workspaces[p.workspace], len(x.places))
 		for _, name := range []unique.Handle[string]{p.session, p.task} {
 			list := x.of[name]
-			if name.Value() != "" && (len(list) == 0 || list[len(list)-1] != len(x.places)) { // session and task may have the same name
+			if name.Value() != "" && (len(list) == 0 || list[len(list)-1] != len(x.places)) { // a session and a task may have the same name
 				x.of[name] = append(list, len(x.places))
 			}
 		}
@@ -46,18 +47,18 @@ func (x *index) add(c *Commit, doc *canon.Document, at int64) {
 	}
 }
 
-// idOf returns the ID of the event with a number.
+// idOf returns the ID of the event with the given number.
 func idOf(number int) string { return "event_" + strconv.Itoa(number) }
 
-// numberOf returns the number of the event with an ID, which must be spelled canonically.
+// numberOf returns the number of the event with the given ID, which must be spelled canonically.
 func numberOf(id string) (int, bool) {
 	digits, ok := strings.CutPrefix(id, "event_")
 	n, err := strconv.Atoi(digits)
 	return n, ok && err == nil && n > 0 && idOf(n) == id
 }
 
-// among returns the numbers of the events that may be in a view. all reports that these are all
-// events.
+// among returns the numbers of the events that may be in a view. The result all reports whether
+// these are all events in the journal.
 func (x *index) among(v View) (numbers []int, all bool) {
 	for _, name := range []string{v.Task, v.Session} {
 		if name != "" {
@@ -70,7 +71,7 @@ func (x *index) among(v View) (numbers []int, all bool) {
 	return nil, true
 }
 
-// fits reports whether an event is in a view.
+// fits reports whether a view contains an event.
 func (p *place) fits(v View) bool {
 	for _, pair := range [][2]string{{v.Task, p.task.Value()}, {v.Session, p.session.Value()}, {v.Workspace, p.workspace.Value()}} {
 		if pair[0] != "" && pair[0] != pair[1] {
@@ -80,12 +81,12 @@ func (p *place) fits(v View) bool {
 	return v.Sees == nil || v.Sees(p.workspace.Value())
 }
 
-// near is the number of events that are checked one by one before the lists of workspaces are used.
-// A reader that sees most events finds the next events among them.
+// near is the number of events that are checked one by one before the lists for workspaces are
+// used. A reader that sees most events usually finds the next events among them.
 const near = 1024
 
-// after returns the numbers of up to limit events of a view after a number. end reports whether
-// there are no more.
+// after returns the numbers of up to limit events in a view that follow the given number. The
+// result end reports whether there are no more.
 func (x *index) after(v View, number, limit int) (found []int, end bool) {
 	numbers, all := x.among(v)
 	if !all {
@@ -108,9 +109,9 @@ func (x *index) after(v View, number, limit int) (found []int, end bool) {
 	return append(found, more...), end
 }
 
-// seen returns the numbers of the next events after a number in the workspaces that the reader of a
-// view sees, at least limit of them if there are that many. Events in other workspaces cost
-// nothing.
+// seen returns the numbers of the next events in the workspaces that the reader of a view sees. It
+// returns at least limit numbers if there are enough events after the given number. Events in other
+// workspaces cause no cost.
 func (x *index) seen(v View, number, limit int) (numbers []int) {
 	for name, list := range x.workspaces {
 		if v.Sees != nil && !v.Sees(name.Value()) {
@@ -123,7 +124,7 @@ func (x *index) seen(v View, number, limit int) (numbers []int) {
 	return numbers
 }
 
-// fitting returns the first of some numbers, up to limit, whose events are in a view.
+// fitting returns the first of the given numbers, up to limit, whose events are in a view.
 func (x *index) fitting(v View, numbers []int, limit int) (found []int, end bool) {
 	for i, n := range numbers {
 		if x.places[n-1].fits(v) {

@@ -20,23 +20,23 @@ type Journal struct {
 	bell  feed.Bell
 	head  *headFile
 
-	writing sync.Mutex   // commits are written one at a time
+	writing sync.Mutex   // makes sure that commits are written one at a time
 	size    int64        // of the file
-	sum     canon.Digest // of the last line
-	broken  error        // a write error, after which the content of the file is unknown
-	refused int          // the length of a line for which there was no room; 0 if the last line was written
+	sum     canon.Digest // checksum of the last line
+	broken  error        // a write error after which the content of the file is unknown
+	refused int          // length of a line for which there was no space, or 0 if the last line was written
 
 	mu    sync.RWMutex
 	index *index
 }
 
-// Open opens or creates a journal and applies all of its commits in order. It removes a line at the
-// end that a crash truncated. A journal that lacks lines at its end, according to PATH-head, is
-// damaged. apply is also called for each later commit, after it was synced and before its events
-// become visible; an error from apply is final. apply must not call the journal, which is locked
-// during the call.
+// Open opens or creates a journal and applies all of its commits in order. If a crash truncated the
+// last line, Open removes that line. If lines are missing at the end according to PATH-head, the
+// journal is damaged. The function apply is also called for each later commit, after the commit was
+// synced and before its events become visible. If apply returns an error, the journal cannot be
+// used any longer. The function must not call the journal, which is locked during the call.
 //
-// The error is [ErrInUse], a *[DamageError], an error of apply, or an error of the file.
+// The error is [ErrInUse], a *[DamageError], an error from apply, or a file error.
 func Open(path string, apply func(*Commit) error) (*Journal, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -72,7 +72,7 @@ func (j *Journal) close() error {
 	return err
 }
 
-// Close closes the file. Later calls of Append fail.
+// Close closes the file. Later calls to Append fail.
 func (j *Journal) Close() error {
 	j.writing.Lock()
 	defer j.writing.Unlock()
@@ -82,7 +82,7 @@ func (j *Journal) Close() error {
 	return j.close()
 }
 
-// read applies the commits in the file, except a last line that was cut off.
+// read applies all commits in the file, except for a last line that was cut off.
 func (j *Journal) read() error {
 	in, doc := bufio.NewReaderSize(io.NewSectionReader(j.file, 0, 1<<62), 1<<16), new(canon.Document)
 	met := j.head.was.size == 0
@@ -116,7 +116,7 @@ func (j *Journal) read() error {
 	}
 }
 
-// take checks the IDs and sequence numbers of a commit that was read, and applies it.
+// take checks the IDs and sequence numbers in a commit that was read, and applies the commit.
 func (j *Journal) take(c *Commit, doc *canon.Document) error {
 	next := map[Pointer]int64{}
 	for i := range c.Events {
@@ -133,7 +133,7 @@ func (j *Journal) take(c *Commit, doc *canon.Document) error {
 	return j.fold(c, doc)
 }
 
-// fold applies a commit, whose line is the next in the file, and indexes its events.
+// fold applies a commit whose line is the next one in the file, and indexes its events.
 func (j *Journal) fold(c *Commit, doc *canon.Document) error {
 	defer c.locate(doc, j.size)()
 	if err := j.apply(c); err != nil {
@@ -155,12 +155,12 @@ func (j *Journal) cut() error {
 	return j.file.Sync()
 }
 
-// Append makes a commit durable. When it returns, the commit is on disk and applied, and its
-// events have their IDs. If the file cannot grow, as on a full disk, Append does nothing and
-// returns a *[protocol.Error], 503, that wraps [ErrNotWritten]; the journal stays usable. If the
-// line would be longer than [MaxLine], Append does nothing and returns 413, [ErrTooLong]. After
-// any other file error, it is unknown whether the commit is on disk: it is not applied, and
-// nothing can be appended until the journal is opened again.
+// Append makes a commit durable. When it returns, the commit is on disk and was applied, and its
+// events have IDs. If the file cannot grow, for example because the disk is full, Append changes
+// nothing and returns a *[protocol.Error] with the status 503, which wraps [ErrNotWritten]. The
+// journal remains usable. If the line would be longer than [MaxLine], Append changes nothing and
+// returns a 413, [ErrTooLong]. After any other file error, it is unknown whether the commit is on
+// disk. The commit is not applied, and nothing can be appended until the journal is opened again.
 func (j *Journal) Append(c *Commit) error {
 	j.writing.Lock()
 	defer j.writing.Unlock()
@@ -174,7 +174,7 @@ func (j *Journal) Append(c *Commit) error {
 		return err
 	}
 	doc := new(canon.Document)
-	if _, err := parseLine(doc, text[:len(text)-1]); err != nil { // a written line must be readable
+	if _, err := parseLine(doc, text[:len(text)-1]); err != nil { // verify that the written line can be read back
 		return fmt.Errorf("journal: the commit cannot be written: %w", err)
 	}
 	if _, err = j.file.WriteAt(text, j.size); err != nil && j.cut() == nil {
@@ -193,7 +193,7 @@ func (j *Journal) Append(c *Commit) error {
 	}
 
 	j.size, j.sum, j.refused = j.size+int64(len(text)), sumOf(text), 0
-	_ = j.head.write(j.reached()) // an older head is also correct
+	_ = j.head.write(j.reached()) // an older head would also be correct
 	j.bell.Ring()
 	return nil
 }
@@ -205,12 +205,12 @@ func (j *Journal) reached() head {
 	return head{j.size, len(j.index.places), j.sum}
 }
 
-// probe is the maximum number of bytes for which [Journal.Ready] checks that there is room.
+// probe is the maximum number of bytes for which [Journal.Ready] checks that there is space.
 const probe = 64 << 10
 
-// Ready returns an error if nothing can be appended, because of a file error or because there is no
-// room for a commit, as on a full disk. After a commit for which there was no room, it checks
-// whether there is room now.
+// Ready returns an error if nothing can be appended, either because of a file error or because
+// there is no space for a commit, for example on a full disk. If there was no space for the last
+// commit, Ready checks whether there is space now.
 func (j *Journal) Ready() error {
 	j.writing.Lock()
 	defer j.writing.Unlock()
@@ -218,7 +218,8 @@ func (j *Journal) Ready() error {
 		return j.broken
 	}
 
-	// If a crash leaves these zeros, they are removed as a line that was never written.
+	// If a crash leaves these zeros in the file, they are removed like a line that was never
+	// written.
 	_, err := j.file.WriteAt(make([]byte, min(j.refused, probe)), j.size)
 	if uncut := j.cut(); uncut != nil {
 		j.broken = uncut
@@ -231,15 +232,16 @@ func (j *Journal) Ready() error {
 	return nil
 }
 
-// publish applies a commit that is on disk and makes its events visible. A reader that learns of
-// the commit from the applied state and requests its events waits until they are visible.
+// publish applies a commit that is on disk and makes its events visible. If a reader learns about
+// the commit from the applied state and then requests its events, the reader waits until they are
+// visible.
 func (j *Journal) publish(c *Commit, doc *canon.Document) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.fold(c, doc)
 }
 
-// number sets the places of the events of a commit.
+// number sets the positions of the events in a commit.
 func (j *Journal) number(c *Commit) {
 	j.mu.RLock()
 	defer j.mu.RUnlock()
@@ -255,14 +257,14 @@ func (j *Journal) number(c *Commit) {
 	}
 }
 
-// Log returns the events of a view, for ranges and streams.
+// Log returns the events in a view as a log for ranges and streams.
 func (j *Journal) Log(v View) feed.Log { return &view{journal: j, View: v} }
 
-// Appended returns a channel that is closed by the next commit.
+// Appended returns a channel that the next commit closes.
 func (j *Journal) Appended() <-chan struct{} { return j.bell.Rung() }
 
-// Len returns the number of events of the task, session, or workspace of a view, whichever is the
-// narrowest that the view names, or of all events if it names none.
+// Len returns the number of events in the task, the session, or the workspace of a view. It uses
+// the narrowest one that the view names, or all events if the view names none.
 func (j *Journal) Len(v View) int {
 	j.mu.RLock()
 	defer j.mu.RUnlock()
@@ -273,12 +275,13 @@ func (j *Journal) Len(v View) int {
 	return len(numbers)
 }
 
-// pageBytes limits the events that a log returns at a time: one event, or several that together
-// are not longer.
+// pageBytes limits how much a log returns at a time. It returns either a single event, or several
+// events that are not longer than this in total.
 const pageBytes = 1 << 20
 
-// find returns the positions of the view's events that follow id, and whether no others follow.
-// passed is the number up to which an earlier call found no event after this ID; find updates it.
+// find returns the positions of the events in the view that follow id, and whether there are no
+// others. The argument passed is the number up to which an earlier call found no event after this
+// ID; find updates it.
 func (j *Journal) find(v View, id string, limit int, passed *int) (found []numbered, end bool, err error) {
 	j.mu.RLock()
 	defer j.mu.RUnlock()
@@ -306,8 +309,8 @@ func (j *Journal) find(v View, id string, limit int, passed *int) (found []numbe
 	return found, end, nil
 }
 
-// Event returns the text of an event. The error is [feed.ErrGone] if the view has no event
-// with this ID.
+// Event returns the text of an event in a view. The error is [feed.ErrGone] if the view contains no
+// event with this ID.
 func (j *Journal) Event(v View, id string) ([]byte, error) {
 	j.mu.RLock()
 	n, ok := numberOf(id)

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// lock locks the file for this program. The system releases the lock when the program ends.
+// lock locks the file for this process. The system releases the lock when the process ends.
 func lock(f *os.File) error {
 	err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if err == syscall.EWOULDBLOCK {

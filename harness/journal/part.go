@@ -1,6 +1,6 @@
 package journal
 
-// A Part is the place of a value of an event in the file. It allows the state to leave long
+// A Part is the position in the file of a value in an event. It allows the state to leave long
 // values in the file.
 type Part struct {
 	at   int64

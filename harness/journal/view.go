@@ -9,12 +9,12 @@ import (
 	"github.com/receiptkit/receiptkit/harness/feed"
 )
 
-// A View selects events of a journal.
+// A View selects events from a journal.
 type View struct {
-	Workspace, Session, Task string // of the events; "": any
+	Workspace, Session, Task string // restricts the events if it is not empty
 
-	// Sees reports whether the reader may see events of a workspace; "" represents events without a
-	// workspace. Nil: all.
+	// Sees reports whether the reader may see the events in a workspace; "" stands for events
+	// without a workspace. Nil: all.
 	Sees func(workspace string) bool
 
 	// Ended reports whether no further event will follow in this view. If it is nil, further events
@@ -27,8 +27,8 @@ type view struct {
 	View
 
 	mu     sync.Mutex
-	last   string // an ID after which no event was found
-	passed int    // the number of the last event that was checked then
+	last   string // ID after which no event was found
+	passed int    // number of the last event that was checked at that time
 }
 
 // Appended implements [feed.Log].
@@ -36,7 +36,7 @@ func (v *view) Appended() <-chan struct{} { return v.journal.Appended() }
 
 // After implements [feed.Log].
 func (v *view) After(_ context.Context, id string, limit int) ([]feed.Event, error) {
-	// It is checked before the events are read, so that an event that is added in between is not
+	// This is checked before the events are read, so that an event that is added in between is not
 	// missed.
 	ended := v.Ended != nil && v.Ended()
 	passed := v.behind(id)
@@ -60,7 +60,7 @@ func (v *view) After(_ context.Context, id string, limit int) ([]feed.Event, err
 	return events, nil
 }
 
-// behind returns the number up to which no event after an ID was found, so that a waiting reader
+// behind returns the number up to which no event was found after an ID, so that a waiting reader
 // checks each unrelated event only once.
 func (v *view) behind(id string) int {
 	v.mu.Lock()
@@ -77,7 +77,7 @@ func (v *view) note(id string, passed int) {
 	v.last, v.passed = id, passed
 }
 
-// A numbered is a place and the number of its event.
+// A numbered is a place with the number of its event.
 type numbered struct {
 	number int
 	place

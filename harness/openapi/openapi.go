@@ -1,4 +1,4 @@
-// Package openapi describes the routes of a harness, for client programs.
+// Package openapi generates descriptions of the routes of a harness for client programs.
 package openapi
 
 import (
@@ -11,13 +11,13 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// placeholder matches the placeholder for a path segment.
+// placeholder matches a placeholder for a path segment.
 var placeholder = regexp.MustCompile(`\{[^}]*\}`)
 
-// Describe returns an OpenAPI 3.1 description of routes: base, such as the description from package
-// serve, with a new title and the routes that base lacks. The components of base have the version,
-// the API key, and the errors. Routes for any method are not added, because they belong to
-// separately served handlers.
+// Describe returns an OpenAPI 3.1 description of routes. It consists of base, such as the
+// description from package serve, with a new title and the routes that are missing in base. The
+// components in base must contain the version, the API key, and the errors. Routes that match any
+// method are not added, because they belong to handlers that are served separately.
 func Describe(base []byte, title string, routes []protocol.Route) ([]byte, error) {
 	var all map[string]any
 	if err := json.Unmarshal(base, &all); err != nil {
@@ -31,7 +31,7 @@ func Describe(base []byte, title string, routes []protocol.Route) ([]byte, error
 	}
 	described := map[string]string{} // by shape
 
-	// Two paths that differ only in names are the same.
+	// Two paths that differ only in the names of placeholders are the same.
 	shape := func(path string) string { return placeholder.ReplaceAllString(path, "{}") }
 	for path := range paths {
 		described[shape(path)] = path
@@ -56,7 +56,8 @@ func Describe(base []byte, title string, routes []protocol.Route) ([]byte, error
 // An object is a part of a description.
 type object = map[string]any
 
-// operation describes a route at a path whose names may differ from those of its pattern.
+// operation describes a route at a path. The names in the path may differ from those in the route's
+// pattern.
 func operation(route *protocol.Route, path string) object {
 	method, _, _ := strings.Cut(route.Pattern, " ")
 	text := object{"type": "string", "minLength": 1}

@@ -11,7 +11,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// An Artifact is a result of a task, or a resource that a client registers.
+// An Artifact is the result of a task, or a resource that a client registers.
 type Artifact struct {
 	envelope
 	Kind        string  `json:"kind"`
@@ -24,7 +24,7 @@ type Artifact struct {
 	TaskID      *string `json:"task_id"`
 	ReceiptID   *string `json:"receipt_id"`
 
-	content text // a string; empty if the content is stored elsewhere
+	content text // a JSON string; empty if the content is stored elsewhere
 }
 
 func (a *Artifact) place() place { return place{a.WorkspaceID, orNone(a.SessionID), orNone(a.TaskID)} }
@@ -63,7 +63,8 @@ func (s *state) artifactCreated(c *journal.Commit, e *journal.Event) error {
 	return nil
 }
 
-// textArtifact returns the event of a text artifact of the task. The log contains its content.
+// textArtifact returns the event for a text artifact of the task. The content of the artifact is
+// stored in the log.
 func (t *Task) textArtifact(id, text string) journal.Event {
 	return t.event("artifact.created", object{
 		"artifact_id": id, "kind": "other", "mime_type": "text/plain; charset=utf-8", "visibility": "public", "uri": contentPath(id),
@@ -71,7 +72,7 @@ func (t *Task) textArtifact(id, text string) journal.Event {
 	})
 }
 
-// contentPath returns the path of the content of an artifact.
+// contentPath returns the path under which the content of an artifact is served.
 func contentPath(id string) string { return "/v1/artifacts/" + id + "/content" }
 
 func artifactKinds() []string {
@@ -93,7 +94,7 @@ func (h *Harness) createArtifact(w http.ResponseWriter, r *protocol.Request) err
 	})
 }
 
-// readArtifact reads a RegisterArtifactRequest.
+// readArtifact parses a RegisterArtifactRequest.
 func (h *Harness) readArtifact(r *protocol.Request, of journal.Pointer) (*journal.Event, error) {
 	told, texts := object{"artifact_id": of.ID}, map[string]string{}
 	for _, name := range []string{"kind", "mime_type", "visibility", "uri", "sha256", "workspace_id", "session_id", "task_id"} {
@@ -127,8 +128,8 @@ func (h *Harness) readArtifact(r *protocol.Request, of journal.Pointer) (*journa
 	return e, h.owner(r, e, texts["workspace_id"], texts["session_id"], texts["task_id"])
 }
 
-// owner determines the workspace, session, and task of an artifact. The named resources must
-// belong together and be visible to the client.
+// owner determines the workspace, the session, and the task of an artifact. The named resources
+// must belong together and must be visible to the client.
 func (h *Harness) owner(r *protocol.Request, e *journal.Event, workspace, session, task string) error {
 	if task != "" {
 		t, err := h.task(r, task)
@@ -165,14 +166,14 @@ func isDigest(text string) bool {
 	return err == nil
 }
 
-// getContent responds with the content of an artifact that is in the log.
+// getContent responds with the content of an artifact whose content is in the log.
 func (h *Harness) getContent(w http.ResponseWriter, r *protocol.Request) error {
 	a, err := find(h, r, &h.state.artifacts, r.PathValue("artifact_id"))
 	if err != nil {
 		return err
 	}
 	if a.content.size() == 0 {
-		return protocol.NotFound() // the content is at the URI of the artifact
+		return protocol.NotFound() // the content is stored at the URI of the artifact
 	}
 	content, err := a.text()
 	if err != nil {
@@ -181,7 +182,7 @@ func (h *Harness) getContent(w http.ResponseWriter, r *protocol.Request) error {
 	return protocol.Write(w, http.StatusOK, "application/octet-stream", content)
 }
 
-// text returns the content of an artifact that is in the log.
+// text returns the content of an artifact whose content is in the log.
 func (a *Artifact) text() ([]byte, error) {
 	value, err := a.content.value()
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// cancel cancels a task. A canceled task stays canceled; a task that has ended in another way
+// cancel cancels a task. A canceled task stays canceled, and a task that has ended in another way
 // cannot be canceled. The module is stopped first, so that the log records the effects of tools
 // before the end of the task.
 func (h *Harness) cancel(w http.ResponseWriter, r *protocol.Request) error {
@@ -24,7 +24,7 @@ func (h *Harness) cancel(w http.ResponseWriter, r *protocol.Request) error {
 	}
 	told := object{"reason": reason, "actor": actorOf(r)}
 	asked := []journal.Event{found.event("user.cancel_requested", told)}
-	if err := h.recordable(asked); err != nil { // before anything is stopped
+	if err := h.recordable(asked); err != nil { // checked before anything is stopped
 		return notRecordable()
 	}
 	if err := r.Hold(found.Input.size() + found.Metadata.size()); err != nil {
@@ -50,19 +50,19 @@ func (h *Harness) cancel(w http.ResponseWriter, r *protocol.Request) error {
 	})
 }
 
-// A run is a module that is working on a task.
+// A run is a module that is currently working on a task.
 type run struct {
 	cancel context.CancelFunc
-	ended  chan struct{} // closed when the module has returned
+	ended  chan struct{} // closed after the module has returned
 }
 
-// grace is the time for which a canceled task waits for its module. A running tool is asked to stop,
-// and its effects are recorded. The receipt does not cover later effects.
+// grace is how long a canceled task waits for its module. A tool that is running is asked to stop,
+// and its effects are recorded. The receipt does not cover effects that occur later.
 const grace = 5 * time.Second
 
-// halt stops the module of a task, waits until it has returned, and prevents it from starting again
-// until release is called. Then a task that has ended gets its receipt, and any other task
-// continues.
+// halt stops the module of a task, waits until the module has returned, and prevents it from being
+// started again until release is called. If the task has ended by then, it gets its receipt;
+// otherwise, it continues.
 func (h *Harness) halt(id string) (release func()) {
 	h.mu.Lock()
 	h.halted[id]++
@@ -84,7 +84,7 @@ func (h *Harness) halt(id string) (release func()) {
 		}
 		h.mu.Unlock()
 		if read(&h.state, &h.state.tasks, id).ended() {
-			h.spawn(func() { h.conclude(id) }) // even while a tool does not return
+			h.spawn(func() { h.conclude(id) }) // not delayed by a tool that does not return
 			return
 		}
 		h.begin(id)

@@ -9,9 +9,9 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// Values that look like secrets are withheld on arrival from clients, models, and tools, before
-// anything else reads them. Therefore, neither the log nor data derived from it contains such
-// values.
+// When values arrive from clients, models, and tools, those that look like secrets are withheld
+// before anything else reads them. Therefore, neither the log nor any data derived from it contains
+// such values.
 
 // clean withholds values that look like secrets.
 func (h *Harness) clean(value json.RawMessage) (json.RawMessage, error) {
@@ -38,8 +38,8 @@ func (h *Harness) cleanText(text string) (string, error) {
 	return text, err
 }
 
-// cleanFailure returns a failure without values that look like secrets. A provider or a module
-// may have written it.
+// cleanFailure returns a failure without values that look like secrets. A provider or a module may
+// have written the failure.
 func (h *Harness) cleanFailure(f *Failure) *Failure {
 	code, err := h.cleanText(f.Code)
 	message, unclean := h.cleanText(f.Message)
@@ -49,8 +49,8 @@ func (h *Harness) cleanFailure(f *Failure) *Failure {
 	return &Failure{code, message}
 }
 
-// tellsSecrets reports whether a replay request contains a value that looks like a secret outside
-// the values of its overrides, where others could read it.
+// tellsSecrets reports whether a replay request contains a value that looks like a secret in a
+// place where others could read it, which means outside the values of its overrides.
 func (h *Harness) tellsSecrets(request *canon.Document) bool {
 	told := object{}
 	for name, node := range request.Root().Members() {
@@ -73,7 +73,7 @@ func (h *Harness) tellsSecrets(request *canon.Document) bool {
 	return err != nil || len(h.secrets.Find(doc)) > 0
 }
 
-// cleaned serves a request after withholding values in its body that look like secrets.
+// cleaned serves a request after values that look like secrets were withheld in its body.
 func (h *Harness) cleaned(serve protocol.Handler) protocol.Handler {
 	return func(w http.ResponseWriter, r *protocol.Request) error {
 		if r.JSON == nil {

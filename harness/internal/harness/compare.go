@@ -9,7 +9,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
 
-// noteIssued records a receipt that was issued according to the log.
+// noteIssued records that, according to the log, a receipt was issued.
 func (s *state) noteIssued(e *journal.Event) error {
 	var told struct {
 		Hash canon.Digest `json:"receipt_hash"`
@@ -24,8 +24,8 @@ func (s *state) noteIssued(e *journal.Event) error {
 	return nil
 }
 
-// compare verifies that the log and the ledger match. If one of them were an older copy, finished
-// tasks would run again, or receipts would be missing.
+// compare verifies that the log and the ledger match. If one of them were an older copy, tasks that
+// have ended would run again, or receipts would be missing.
 func (h *Harness) compare() error {
 	streams, err := ledger.Heads(h.life, h.ledger)
 	if err != nil {
@@ -57,8 +57,8 @@ func (h *Harness) compare() error {
 	return nil
 }
 
-// known verifies that the log contains a receipt, or the end of its task, because a crash may occur
-// between the two.
+// known verifies that the log contains a receipt or the end of its task. Either is sufficient,
+// because a crash may occur between the two.
 func (h *Harness) known(e *ledger.Row) error {
 	if h.state.issued[e.Hash] {
 		return nil

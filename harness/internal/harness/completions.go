@@ -10,25 +10,25 @@ import (
 	"time"
 )
 
-// Completions is a provider that queries a model over HTTP with the common chat completions
-// format: POST URL with model and messages.
+// Completions is a provider that queries a model over HTTP in the common chat completions format,
+// by sending the model and the messages in a POST request to URL.
 type Completions struct {
 	URL   string // such as http://127.0.0.1:11434/v1/chat/completions
 	Model string
-	Key   string // sent as a bearer token; "" for none
+	Key   string // sent as a bearer token, unless it is empty
 }
 
-// Limits of a query.
+// These constants limit a query.
 const (
 	mostReply  = 4 << 20
 	mostAsking = 2 * time.Minute
 )
 
-// Name returns the model.
+// Name returns the name of the model.
 func (c *Completions) Name() (provider, model string) { return "chat_completions", c.Model }
 
-// Complete queries the model. Its errors do not contain errors of the provider, which may quote
-// the key.
+// Complete queries the model. Its errors do not contain the provider's errors, which may quote the
+// key.
 func (c *Completions) Complete(ctx context.Context, p Prompt) (Completion, error) {
 	ctx, cancel := context.WithTimeout(ctx, mostAsking)
 	defer cancel()
@@ -58,7 +58,8 @@ func (c *Completions) Complete(ctx context.Context, p Prompt) (Completion, error
 	return readCompletion(data)
 }
 
-// readCompletion parses an answer. Values that it lacks, such as token counts, remain unknown.
+// readCompletion parses the provider's response. Values that the response lacks, such as token
+// counts, remain unknown.
 func readCompletion(data []byte) (Completion, error) {
 	var answer struct {
 		Choices []struct{ Message Turn }
@@ -73,7 +74,7 @@ func readCompletion(data []byte) (Completion, error) {
 	return Completion{Reply: Reply(data), InputTokens: answer.Usage.Input, OutputTokens: answer.Usage.Output}, nil
 }
 
-// offered returns the tools that a model may call.
+// offered describes the tools that a model may call.
 func offered() []object {
 	text := func(name, about string) object {
 		return object{"type": "object", "properties": object{name: object{"type": "string", "description": about}}, "required": []string{name}}

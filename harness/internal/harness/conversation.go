@@ -9,7 +9,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record"
 )
 
-// tellTask serves POST /v1/tasks/{task_id}/messages, with which a person sends a message to a task.
+// tellTask serves POST /v1/tasks/{task_id}/messages, the route on which a person sends a message to
+// a task.
 //
 //	input              answers a question of the task, which waits for it (INPUT_REQUIRED)
 //	tool_confirmation  approves or denies the use of a tool; the task waits for it (AUTH_REQUIRED)
@@ -47,7 +48,7 @@ func (h *Harness) tellTask(w http.ResponseWriter, r *protocol.Request) error {
 	})
 }
 
-// transition returns the error for a request that the state of the task does not allow.
+// transition returns the error for a request that the current state of the task does not allow.
 func transition(why string) error {
 	return &protocol.Error{Code: protocol.CodeTransition, Message: why}
 }
@@ -71,8 +72,8 @@ func (h *Harness) confirm(t *Task, m *messageInput, told object) ([]journal.Even
 		return nil, transition("the task does not wait for a confirmation")
 	}
 
-	// Only an explicit true is an approval. The value is read as a receipt reads it, because
-	// other parsers also accept Approved for approved.
+	// Only an explicit true is an approval. The value is parsed as a receipt would parse it,
+	// because other parsers also accept Approved for approved.
 	said, err := canon.Parse(m.value)
 	if err != nil || said.Root().Member("approved").Kind() != canon.KindBool {
 		return nil, protocol.Invalid("message.parts", `expected a part of the type json with the value {"approved": true} or {"approved": false}`)

@@ -9,8 +9,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// eventRoutes returns the routes for ranges and streams of all events, of a session's events, and of
-// a task's events.
+// eventRoutes returns the routes for ranges and streams of events. These contain all events, the
+// events of a session, or the events of a task.
 func (h *Harness) eventRoutes() []protocol.Route {
 	filters := []string{"workspace_id", "session_id", "task_id"}
 	return []protocol.Route{
@@ -24,7 +24,7 @@ func (h *Harness) eventRoutes() []protocol.Route {
 	}
 }
 
-// A viewing returns the events that a request is for.
+// A viewing returns the view of the events that a request asks for.
 type viewing func(*protocol.Request) (journal.View, error)
 
 func (h *Harness) inRange(of viewing) protocol.Handler {
@@ -47,7 +47,7 @@ func (h *Harness) asStream(of viewing) protocol.Handler {
 	}
 }
 
-// seen returns the view of all events that the client may see, narrowed by the query.
+// seen returns the view of all events that the client may see, narrowed by the query parameters.
 func (h *Harness) seen(r *protocol.Request) (journal.View, error) {
 	view := journal.View{Workspace: r.Query["workspace_id"], Session: r.Query["session_id"], Task: r.Query["task_id"]}
 	if !r.Client.Reach.All() {
@@ -64,7 +64,7 @@ func (h *Harness) ofSession(r *protocol.Request) (journal.View, error) {
 	return journal.View{Session: s.ID}, nil
 }
 
-// ofTask returns the view of the events of a task. It ends with the receipt.
+// ofTask returns the view of the events of a task. The view ends with the event about the receipt.
 func (h *Harness) ofTask(r *protocol.Request) (journal.View, error) {
 	t, err := h.task(r, r.PathValue("task_id"))
 	if err != nil {

@@ -26,20 +26,20 @@ import (
 // RunnerCard is the format of the agent card that the protocol's conformance runner parses.
 const RunnerCard = "agent_card"
 
-// Options configure a harness. The first four are required.
+// Options configures a harness. The first four fields are required.
 type Options struct {
-	Dir    string         // where everything is stored; created if it does not exist
+	Dir    string         // directory where everything is stored; created if it does not exist
 	Issuer string         // of the receipts
 	Signer receipt.Signer // of the receipts
-	Trust  receipt.Trust  // verifies receipts; must contain the signer's key
+	Trust  receipt.Trust  // verifies receipts, so it must contain the signer's key
 
-	Auth     protocol.Authenticator // of clients; if nil, Public must be set
-	Public   bool                   // serve all clients without authentication
+	Auth     protocol.Authenticator // authenticates clients; if nil, Public must be set
+	Public   bool                   // whether to serve all clients without authentication
 	Provider Provider               // nil: Scripted
 	Module   Module                 // nil: Agent
-	Tools    []Tool                 // in addition to the built-in tools
-	Card     string                 // format of the agent card: RunnerCard (default), or harn_agent_card of the OpenAPI document
-	Page     http.Handler           // of package page, at /; nil for none
+	Tools    []Tool                 // tools in addition to the built-in ones
+	Card     string                 // format of the agent card: RunnerCard (default), or harn_agent_card as in the OpenAPI document
+	Page     http.Handler           // handler from package page, served at /; nil for none
 	Hosts    []string               // see protocol.Options
 	Now      func() time.Time       // nil: time.Now
 	Random   io.Reader              // nil: crypto/rand
@@ -76,7 +76,7 @@ type Harness struct {
 	options Options
 	began   receipt.Time
 	state   state
-	memory  *protocol.Memory // of answers to requests with an Idempotency-Key
+	memory  *protocol.Memory // responses to requests with an Idempotency-Key
 	journal *journal.Journal
 	ledger  *sqlite.Ledger
 	issuer  *ledger.Issuer
@@ -91,11 +91,12 @@ type Harness struct {
 
 	mu      sync.Mutex
 	running map[string]*run // by task ID
-	halted  map[string]int  // tasks that are about to be canceled, with the number of requests
+	halted  map[string]int  // number of cancel requests in progress, by task
 	closed  bool
 }
 
-// Open opens a harness at the end of the log in its directory. Tasks that were running continue.
+// Open opens a harness in the state at the end of the log in its directory. Tasks that were running
+// are continued.
 func Open(o Options) (*Harness, error) {
 	if err := o.fill(); err != nil {
 		return nil, err
@@ -130,8 +131,8 @@ func (h *Harness) openLedger() (err error) {
 	return err
 }
 
-// openLog reads the log. Each commit updates the state, and its answer is remembered as it was
-// given.
+// openLog opens and reads the log. Each commit updates the state, and its response is remembered as
+// it was sent.
 func (h *Harness) openLog() (err error) {
 	h.journal, err = journal.Open(filepath.Join(h.options.Dir, "events.jsonl"), func(c *journal.Commit) error {
 		if err := h.state.apply(c); err != nil {
@@ -146,7 +147,8 @@ func (h *Harness) openLog() (err error) {
 	return err
 }
 
-// resume continues unfinished work in the log: running tasks and missing receipts.
+// resume continues the unfinished work in the log, which consists of running tasks and missing
+// receipts.
 func (h *Harness) resume() error {
 	if len(list(&h.state, &h.state.workspaces)) == 0 {
 		of := journal.Pointer{Object: "workspace", ID: h.newID("workspace")}
@@ -164,17 +166,17 @@ func (h *Harness) resume() error {
 	return nil
 }
 
-// Handler serves the protocol.
+// Handler returns the handler that serves the protocol.
 func (h *Harness) Handler() http.Handler { return h.mux }
 
-// Drain ends the streams, so that http.Server.Shutdown does not wait for them. Other requests are
+// Drain ends all streams, so that http.Server.Shutdown does not wait for them. Other requests are
 // still processed.
 func (h *Harness) Drain() { h.mux.Close() }
 
-// closing is the time for which Close waits for receipts that are being stored.
+// closing is how long Close waits for receipts that are being stored.
 const closing = time.Minute
 
-// Close stops tasks, which the next Open continues. Requests fail after Close.
+// Close stops tasks, which are continued by the next Open. After Close, requests fail.
 func (h *Harness) Close() (err error) {
 	h.mu.Lock()
 	h.closed = true
@@ -185,7 +187,8 @@ func (h *Harness) Close() (err error) {
 	}
 	h.tasks.Wait()
 
-	// A receipt that the issuer accepted may still be stored, so the ledger is closed after it.
+	// A receipt that the issuer has accepted may still be stored, so the ledger is closed after the
+	// issuer.
 	if h.issuer != nil {
 		ctx, cancel := context.WithTimeout(context.Background(), closing)
 		defer cancel()
@@ -203,7 +206,7 @@ func (h *Harness) Close() (err error) {
 // now returns the current time with the precision of events.
 func (h *Harness) now() receipt.Time { return receipt.At(h.options.Now()) }
 
-// newID returns the ID of a new resource: its kind and 128 random bits.
+// newID returns the ID of a new resource, which consists of its kind and 128 random bits.
 func (h *Harness) newID(kind string) string {
 	var b [16]byte
 	if _, err := io.ReadFull(h.options.Random, b[:]); err != nil {
@@ -213,13 +216,14 @@ func (h *Harness) newID(kind string) string {
 }
 
 // write responds to a request that changes something. The events that build returns form one commit
-// of the log, and the response is the resulting resource. build may rely on the state, because
-// nothing else is written in the meantime. If it returns no events, there was nothing to do.
+// in the log, and the response is the resulting resource. The function build may rely on the state,
+// because nothing else is written while it runs. If build returns no events, the log is unchanged.
 func (h *Harness) write(w http.ResponseWriter, r *protocol.Request, status int, of journal.Pointer, build func() ([]journal.Event, error)) error {
 	return h.writeThen(w, r, status, of, build, nil)
 }
 
-// writeThen is like write, except that then responds, after other requests may write again.
+// writeThen is like write, except that the function then sends the response, after other requests
+// may write again.
 func (h *Harness) writeThen(w http.ResponseWriter, r *protocol.Request, status int, of journal.Pointer, build func() ([]journal.Event, error), then func() any) error {
 	answer, err := h.commit(r, status, of, build)
 	if err != nil {

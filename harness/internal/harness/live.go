@@ -10,11 +10,12 @@ import (
 )
 
 // A live supply queries the model and the tools, and records the answers in the log. It does not
-// repeat a query whose answer is already in the log because the module ran before a crash.
+// repeat a query whose answer is already in the log, which happens if the module ran before a
+// crash.
 type live struct {
 	h             *Harness
 	task          *Task
-	models, calls int // requested by the module so far
+	models, calls int // numbers of model queries and calls that the module has requested so far
 }
 
 // statusOK is the status of a successful call.
@@ -28,7 +29,7 @@ func (s *live) Model(ctx context.Context, p Prompt) (Reply, error) {
 	}
 
 	if ctx.Err() != nil {
-		return nil, ctx.Err() // nothing starts in a task that is about to end
+		return nil, ctx.Err() // no query starts in a task that is about to end
 	}
 	provider, model := s.h.options.Provider.Name()
 	span := object{"kind": "llm", "span_id": fmt.Sprintf("llm:main:%d", s.models), "agent": "main", "provider": provider, "model": model}
@@ -37,7 +38,7 @@ func (s *live) Model(ctx context.Context, p Prompt) (Reply, error) {
 	}
 	completion, err := s.h.options.Provider.Complete(ctx, p)
 	if err != nil && ctx.Err() != nil {
-		return nil, ctx.Err() // the log records the start but no end
+		return nil, ctx.Err() // the log records the start of the call but not its end
 	}
 	response := json.RawMessage(completion.Reply)
 	if err == nil {
@@ -66,7 +67,7 @@ func (s *live) modelTold(w *work) (answer, bool) {
 	return w.models[s.models-1], true
 }
 
-// reply returns the recorded answer of a model.
+// reply returns the recorded answer from a model.
 func (a *answer) reply() (Reply, error) {
 	if a.failed != nil {
 		return nil, a.failed
@@ -74,8 +75,8 @@ func (a *answer) reply() (Reply, error) {
 	return Reply(a.output), nil
 }
 
-// modelFailure returns the reason why a model did not answer. The provider's message is not passed
-// on.
+// modelFailure returns the reason why a model did not answer. The provider's own message is not
+// passed on.
 func modelFailure(err error) *Failure {
 	if f, ok := errors.AsType[*Failure](err); ok {
 		return f
@@ -117,10 +118,11 @@ func (s *live) Tool(ctx context.Context, c Call) (Result, error) {
 	return s.do(ctx, tool, id, c)
 }
 
-// callID returns the ID of a tool call by its number in the task. A replay finds the call by it.
+// callID returns the ID of a tool call, which depends on the number of the call in the task. A
+// replay uses this ID to find the call.
 func callID(number int) string { return fmt.Sprintf("call_%d", number) }
 
-// approvalID returns the ID of the approval of a call.
+// approvalID returns the ID of the approval for a call.
 func approvalID(call string) string { return "approval_of_" + call }
 
 // request returns the events that record a tool call and, if a person must answer, the request to
@@ -139,8 +141,8 @@ func (s *live) request(tool *Tool, id string, c Call) []journal.Event {
 	return events
 }
 
-// do runs a tool. Its effects are recorded even if the task is about to end. If a tool stopped
-// because of that, its effects are unknown.
+// do runs a tool and records the result. The effects are recorded even if the task is about to end.
+// If a tool stopped for that reason, its effects are unknown.
 func (s *live) do(ctx context.Context, tool *Tool, id string, c Call) (Result, error) {
 	done, err := tool.Do(ctx, s.task, c.Input)
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) && done.Writes == nil && done.Egress == nil {
@@ -149,7 +151,7 @@ func (s *live) do(ctx context.Context, tool *Tool, id string, c Call) (Result, e
 	return s.returned(id, c, done, err)
 }
 
-// returned records the result of a call. An error is returned to the model, which continues.
+// returned records the result of a call. An error is returned to the model, which then continues.
 func (s *live) returned(id string, c Call, done Done, err error) (Result, error) {
 	status := statusOK
 	output, unusable := json.Marshal(done.Output)
@@ -169,14 +171,14 @@ func (s *live) returned(id string, c Call, done Done, err error) (Result, error)
 		if err != nil {
 			return Result{}, err
 		}
-		if string(text) != "null" { // unknown effects are not recorded
+		if string(text) != "null" { // effects that are unknown are not recorded
 			told[name] = json.RawMessage(text)
 		}
 	}
 	return Result{output, status != statusOK}, s.h.tell(s.task.ID, s.task.event("tool.completed", told))
 }
 
-// toolError returns the answer for the model if a tool failed.
+// toolError returns the result that the model receives if a tool failed.
 func (h *Harness) toolError(err error) json.RawMessage {
 	text, unclean := h.cleanText(err.Error())
 	if unclean != nil {
@@ -185,12 +187,12 @@ func (h *Harness) toolError(err error) json.RawMessage {
 	return object{"error": text}.json()
 }
 
-// interrupted records that the call had started before a crash, so that its effects are unknown.
+// interrupted records that the call started before a crash, so its effects are unknown.
 func (s *live) interrupted(id string, c Call) (Result, error) {
 	return s.returned(id, c, Done{}, errors.New("the harness was interrupted, so it is unknown whether it was done"))
 }
 
-// ask waits for the answer of the person.
+// ask waits for a person's answer.
 func (s *live) ask(ctx context.Context, id string, c Call) (Result, error) {
 	var text string
 	err := s.h.await(ctx, func() (said bool) {
@@ -203,12 +205,12 @@ func (s *live) ask(ctx context.Context, id string, c Call) (Result, error) {
 	return s.returned(id, c, here(object{"answer": text}), nil)
 }
 
-// decision returns the decision of a person about a call, and whether there is one.
+// decision returns a person's decision about a call, and whether there is one.
 func (s *live) decision(id string) (approved, decided bool) {
 	return look(&s.h.state, s.task.ID, func(w *work) (bool, bool) { ok, decided := w.decisions[approvalID(id)]; return ok, decided })
 }
 
-// approved runs a tool if a person approves it.
+// approved runs a tool if a person approves the call.
 func (s *live) approved(ctx context.Context, tool *Tool, id string, c Call) (Result, error) {
 	if err := s.h.await(ctx, func() bool { _, decided := s.decision(id); return decided }); err != nil {
 		return Result{}, err

@@ -18,7 +18,7 @@ func textMember(r *protocol.Request, name string) (string, error) {
 	return "", protocol.Invalid(name, "expected a string")
 }
 
-// requiredText returns a member of the body that must be a non-empty string.
+// requiredText returns a member of the body, which must be a non-empty string.
 func requiredText(r *protocol.Request, name string) (string, error) {
 	text, err := textMember(r, name)
 	if err == nil && text == "" {
@@ -27,8 +27,8 @@ func requiredText(r *protocol.Request, name string) (string, error) {
 	return text, err
 }
 
-// objectMember returns the text of a member of the body that is an object, or nil if it is absent
-// or null.
+// objectMember returns the text of an object member of the body, or nil if the member is absent or
+// null.
 func objectMember(r *protocol.Request, name string) (json.RawMessage, error) {
 	switch member := r.JSON.Root().Member(name); member.Kind() {
 	case canon.KindInvalid, canon.KindNull:

@@ -23,7 +23,7 @@ type Message struct {
 
 func (m *Message) place() place { return place{m.WorkspaceID, m.SessionID, orNone(m.TaskID)} }
 
-// A messageEvent is the payload of an event that contains a message. The message has its own
+// A messageEvent is the payload of an event that contains a message. The message is in a separate
 // member, because other members of these payloads have other meanings.
 type messageEvent struct {
 	Message struct {
@@ -58,11 +58,11 @@ func (s *state) messageAppended(c *journal.Commit, e *journal.Event) error {
 type messageInput struct {
 	role            string
 	parts, metadata json.RawMessage
-	text            string          // the texts of all public text parts, one per line
-	value           json.RawMessage // of the first JSON part; nil if there is none
+	text            string          // the text of all public text parts, one part per line
+	value           json.RawMessage // the content of the first JSON part, or nil if there is none
 }
 
-// told returns the payload of an event that contains the message.
+// told returns the payload for an event that contains the message.
 func (m *messageInput) told(id string) object {
 	message := object{"id": id, "role": m.role, "parts": m.parts}
 	if m.metadata != nil {
@@ -71,8 +71,8 @@ func (m *messageInput) told(id string) object {
 	return object{"message": message}
 }
 
-// partMembers returns, for each type of part, its members in addition to type and visibility, and
-// their kinds; KindInvalid is any.
+// partMembers returns, for each type of part, the members in addition to type and visibility, with
+// the kinds of their values. KindInvalid means any kind.
 func partMembers() map[string]map[string]canon.Kind {
 	const text, any = canon.KindString, canon.KindInvalid
 	return map[string]map[string]canon.Kind{
@@ -86,7 +86,7 @@ func partMembers() map[string]map[string]canon.Kind {
 	}
 }
 
-// readMessage parses a MessageInput; param names it in errors.
+// readMessage parses a MessageInput. Errors refer to it as param.
 func readMessage(node canon.Node, param string) (*messageInput, error) {
 	if node.Kind() != canon.KindObject {
 		return nil, protocol.Invalid(param, "expected a message, an object")
@@ -128,7 +128,7 @@ func readMessage(node canon.Node, param string) (*messageInput, error) {
 	return m, nil
 }
 
-// checkPart validates a part of a message.
+// checkPart validates one part of a message.
 func checkPart(part canon.Node, param string) error {
 	members, known := partMembers()[part.Member("type").String()]
 	if !known {
@@ -147,7 +147,7 @@ func checkPart(part canon.Node, param string) error {
 
 func visibilities() []string { return []string{"public", "internal", "receipt_only"} }
 
-// rawOf returns a copy of the text of a value, nil if there is none.
+// rawOf returns a copy of the text of a value, or nil if the value is absent.
 func rawOf(node canon.Node) json.RawMessage { return slices.Clone(node.Raw()) }
 
 func (h *Harness) createMessage(w http.ResponseWriter, r *protocol.Request) error {

@@ -7,19 +7,19 @@ import (
 	"fmt"
 )
 
-// A Module does the work of a task and returns its final text. It gets all external data from its
-// supply, in an order that depends only on that data. It can therefore be run again with the same
-// answers after a crash and in a replay.
+// A Module performs a task and returns the final text. It gets all external data from its supply,
+// and the order of its queries depends only on that data. Therefore, it can be run again with the
+// same answers, after a crash or in a replay.
 type Module func(ctx context.Context, s Supply, input json.RawMessage) (string, error)
 
 // A Supply answers the queries of a module.
 type Supply interface {
-	// Model returns the answer of a model to a conversation. An error means that the task cannot
+	// Model returns a model's answer to a conversation. An error means that the task cannot
 	// continue.
 	Model(ctx context.Context, p Prompt) (Reply, error)
 
-	// Tool returns the result of a tool. An error from the tool is also a result, which the model receives.
-	// An error of this function means that the task cannot continue.
+	// Tool returns the result of a tool call. An error from the tool itself is part of the result,
+	// which the model receives. If the method returns an error, the task cannot continue.
 	Tool(ctx context.Context, c Call) (Result, error)
 }
 
@@ -32,17 +32,17 @@ type Call struct {
 // A Result is the result of a tool call.
 type Result struct {
 	Output json.RawMessage
-	Failed bool // the call was denied or failed; only live: in a replay, Output states it
+	Failed bool // whether the call was denied or failed; not set in a replay, where Output states it
 }
 
-// Limits of one task.
+// These constants limit a single task.
 const (
-	mostRounds = 16 // answers of the model
-	mostCalls  = 64 // of tools, in one answer
+	mostRounds = 16 // maximum number of answers from the model
+	mostCalls  = 64 // maximum number of tool calls in one answer
 )
 
-// Agent is the module of the harness. It queries a model and runs the tools that the model calls,
-// until the model calls no tool.
+// Agent is the module that the harness runs. It queries a model and runs the tools that the model
+// calls, until the model no longer calls a tool.
 func Agent(ctx context.Context, s Supply, input json.RawMessage) (string, error) {
 	p := Prompt{Messages: []Turn{{Role: "user", Content: textOf(input)}}}
 	for range mostRounds {
@@ -70,7 +70,7 @@ func Agent(ctx context.Context, s Supply, input json.RawMessage) (string, error)
 	return "", &Failure{"agent_loop", fmt.Sprintf("the model has not come to an end after %d answers", mostRounds)}
 }
 
-// textOf returns the texts of a message, or the entire input if it has none.
+// textOf returns the texts in a message, or the entire input if it contains none.
 func textOf(input json.RawMessage) string {
 	var message struct {
 		Parts []struct {
@@ -91,17 +91,17 @@ func textOf(input json.RawMessage) string {
 	return text
 }
 
-// A Failure is the reason why a task failed, for the client that submitted it.
+// A Failure states why a task failed, for the client that submitted the task.
 type Failure struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
 }
 
-// Error returns the code and the message.
+// Error returns the code and the message of the failure.
 func (f *Failure) Error() string { return f.Code + ": " + f.Message }
 
-// failureOf returns the failure of an error. The text of an error that is not a Failure is not
-// passed on.
+// failureOf returns the failure that corresponds to an error. If the error is not a Failure, its
+// text is not passed on.
 func failureOf(err error) *Failure {
 	if f, ok := errors.AsType[*Failure](err); ok {
 		return f
@@ -109,5 +109,5 @@ func failureOf(err error) *Failure {
 	return internal()
 }
 
-// internal returns a failure without details.
+// internal returns a failure that contains no details.
 func internal() *Failure { return &Failure{"internal_error", "the task could not be finished"} }

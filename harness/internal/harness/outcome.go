@@ -7,8 +7,8 @@ import (
 	"github.com/receiptkit/receiptkit/harness/journal"
 )
 
-// An Outcome is the result of a task; each task that has ended has one. Its messages and
-// artifacts are read from the state when it is encoded.
+// An Outcome is the result of a task. Each task that has ended has exactly one outcome. The
+// messages and artifacts of an outcome are read from the state when it is encoded.
 type Outcome struct {
 	envelope
 	TaskID      string          `json:"task_id"`
@@ -34,14 +34,14 @@ func (o *Outcome) MarshalJSON() ([]byte, error) {
 	}{(*own)(o), readEach(o.state, &o.state.messages, o.messages), readEach(o.state, &o.state.artifacts, o.artifacts)})
 }
 
-// An ending is the payload of the last event of a task.
+// An ending is the payload of a task's last event.
 type ending struct {
 	OutcomeID string          `json:"outcome_id"`
 	Summary   string          `json:"summary"`
 	Failure   json.RawMessage `json:"failure"`
 }
 
-// told returns the payload of the event, with additional members.
+// told returns the payload of the event with additional members.
 func (n *ending) told(more object) object {
 	told := object{"outcome_id": n.OutcomeID, "summary": n.Summary, "failure": n.Failure}
 	maps.Copy(told, more)

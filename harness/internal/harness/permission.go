@@ -4,8 +4,8 @@ import (
 	"github.com/receiptkit/receiptkit/harness/journal"
 )
 
-// A Permission is a request for the use of a tool, which a person answers with a tool_confirmation.
-// If the task ends first, the request stays pending, because nobody decided it.
+// A Permission is a request to use a tool, which a person answers with a tool_confirmation. If the
+// task ends before that, the request stays pending, because nobody decided it.
 type Permission struct {
 	envelope
 	Status      string `json:"status"`
@@ -20,7 +20,7 @@ type Permission struct {
 
 func (p *Permission) place() place { return place{p.WorkspaceID, p.SessionID, p.TaskID} }
 
-// permissionID returns the ID of a permission request. The ID of an approval is unique only in
+// permissionID returns the ID of a permission request. The ID of an approval is unique only within
 // its task.
 func permissionID(task, approval string) string { return "permission_" + task + "_" + approval }
 
@@ -39,7 +39,7 @@ func (s *state) permissionAsked(c *journal.Commit, e *journal.Event) error {
 	return nil
 }
 
-// permissionDecided folds the decision of a person.
+// permissionDecided applies a person's decision to the state.
 func (s *state) permissionDecided(c *journal.Commit, e *journal.Event, told callEvent) {
 	asked := s.permissions.get(permissionID(e.Task, told.ApprovalID))
 	if asked == nil {

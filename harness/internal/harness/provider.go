@@ -8,19 +8,19 @@ import (
 
 // A Provider queries a model.
 type Provider interface {
-	// Name returns the names of the provider and of the model.
+	// Name returns the names of the provider and the model.
 	Name() (provider, model string)
 
-	// Complete returns the model's answer and its token counts.
+	// Complete returns the model's answer and the token counts.
 	Complete(ctx context.Context, p Prompt) (Completion, error)
 }
 
-// A Prompt is a conversation for a model to continue.
+// A Prompt is a conversation that a model should continue.
 type Prompt struct {
 	Messages []Turn `json:"messages"`
 }
 
-// A Turn is a message of a conversation in the chat completions format.
+// A Turn is a message in a conversation, in the chat completions format.
 type Turn struct {
 	Role    string     `json:"role"`
 	Content string     `json:"content"`
@@ -28,14 +28,14 @@ type Turn struct {
 	CallID  string     `json:"tool_call_id,omitempty"`
 }
 
-// A ToolCall is a call that a model requests.
+// A ToolCall is a tool call that a model requests.
 type ToolCall struct {
 	ID       string   `json:"id"`
 	Type     string   `json:"type"`
 	Function Function `json:"function"`
 }
 
-// A Function is the name of a tool and its arguments as JSON text.
+// A Function consists of the name of a tool and its arguments as JSON text.
 type Function struct {
 	Name      string `json:"name"`
 	Arguments string `json:"arguments"`
@@ -50,16 +50,18 @@ func (c *ToolCall) arguments() json.RawMessage {
 	return object(members).json()
 }
 
-// A Completion is an answer of a model. Unknown counts are nil, not zero.
+// A Completion is a model's answer with its token counts. A count that is unknown is nil instead of
+// zero.
 type Completion struct {
 	Reply                     Reply
 	InputTokens, OutputTokens *int64
 }
 
-// A Reply is a model's answer: a JSON value, as in a chat completion.
+// A Reply is a model's answer as a JSON value, in the format of a chat completion.
 type Reply json.RawMessage
 
-// turn returns the message in a reply. For any other value, it is the JSON text of the value.
+// turn returns the message in a reply. If the reply is not a message, turn returns the JSON text of
+// the value.
 func (r Reply) turn() Turn {
 	var answer struct {
 		Choices []struct{ Message Turn }
@@ -70,17 +72,18 @@ func (r Reply) turn() Turn {
 		return m
 	}
 	text := string(r)
-	_ = json.Unmarshal(r, &text) // for a string, the text is the string itself
+	_ = json.Unmarshal(r, &text) // the text of a string is the string itself
 	return Turn{Role: "assistant", Content: text}
 }
 
-// replyOf returns a reply with a message.
+// replyOf returns a reply that contains a message.
 func replyOf(m Turn) Reply {
 	m.Role = "assistant"
 	return Reply(object{"choices": []any{object{"message": m}}}.json())
 }
 
-// Scripted is a provider without a model. It follows the words of the first message.
+// Scripted is a provider that does not use a model. Its answers depend on the words in the first
+// message.
 //
 //	/ask QUESTION   asks the person
 //	/write TEXT     writes a file if the person approves
@@ -92,7 +95,7 @@ type Scripted struct{}
 // Name returns the name of the script.
 func (Scripted) Name() (provider, model string) { return "scripted", "script-1" }
 
-// Complete answers based on the first message and the subsequent results.
+// Complete returns an answer that depends on the first message and the subsequent results.
 func (Scripted) Complete(ctx context.Context, p Prompt) (Completion, error) {
 	verb, rest, _ := strings.Cut(p.Messages[0].Content, " ")
 	last := p.Messages[len(p.Messages)-1]

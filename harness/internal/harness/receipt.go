@@ -13,9 +13,9 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record"
 )
 
-// settle issues the receipt of a task that has ended, and records it in the log. The receipt
-// depends only on the log, so a retry after a crash produces the same receipt. A receipt that is
-// already in the ledger is not issued again.
+// settle issues the receipt for a task that has ended, and records the receipt in the log. The
+// receipt depends only on the log, so a retry after a crash produces the same receipt. A receipt
+// that is already in the ledger is not issued again.
 func (h *Harness) settle(ctx context.Context, id string) error {
 	t := read(&h.state, &h.state.tasks, id)
 	if t.ReceiptID != nil {
@@ -35,7 +35,7 @@ func (h *Harness) settle(ctx context.Context, id string) error {
 
 	h.writing.Lock()
 	defer h.writing.Unlock()
-	if read(&h.state, &h.state.tasks, id).ReceiptID != nil { // settled by another goroutine in the meantime
+	if read(&h.state, &h.state.tasks, id).ReceiptID != nil { // another goroutine has settled the task in the meantime
 		return nil
 	}
 	issued := t.event("receipt.issued", object{"receipt_id": sealed.ID(), "receipt_hash": sealed.Hash()})
@@ -43,7 +43,7 @@ func (h *Harness) settle(ctx context.Context, id string) error {
 	return h.journal.Append(&journal.Commit{At: h.now(), Events: []journal.Event{issued}})
 }
 
-// draft returns the draft of a receipt from the log of a task.
+// draft returns the draft of a receipt that is created from the log of a task.
 func (h *Harness) draft(ctx context.Context, id string) (*receipt.Draft, error) {
 	rec, err := record.New(record.Options{Issuer: receipt.Issuer{ID: h.options.Issuer}, TaskID: id, LogURI: "/v1/tasks/" + id + "/events"})
 	if err != nil {
@@ -56,7 +56,7 @@ func (h *Harness) draft(ctx context.Context, id string) (*receipt.Draft, error) 
 	return rec.Draft()
 }
 
-// events passes the events of a task to give, as they are in the log.
+// events calls give with each event of a task, in the form stored in the log.
 func (h *Harness) events(ctx context.Context, task string, give func([]byte) error) error {
 	const page = 256
 	log, last := h.journal.Log(journal.View{Task: task}), ""
@@ -77,8 +77,8 @@ func (h *Harness) events(ctx context.Context, task string, give func([]byte) err
 	}
 }
 
-// issue issues the receipt of a draft. After any failure, even if it is unknown whether the receipt
-// was stored, the task is settled again, which never creates a second receipt.
+// issue issues the receipt for a draft. After any failure, even if it is unknown whether the
+// receipt was stored, the task is settled again. This never creates a second receipt.
 func (h *Harness) issue(ctx context.Context, draft *receipt.Draft) (*receipt.Sealed, error) {
 	doc, err := h.redacted(draft)
 	if err != nil {
@@ -89,8 +89,8 @@ func (h *Harness) issue(ctx context.Context, draft *receipt.Draft) (*receipt.Sea
 	return h.issuer.Issue(ctx, doc)
 }
 
-// redacted returns a draft without values that look like secrets. On arrival, each value is
-// checked separately; here they are checked together.
+// redacted returns a draft without values that look like secrets. When values arrive, each is
+// checked separately; here, all values are checked together.
 func (h *Harness) redacted(draft *receipt.Draft) (*canon.Document, error) {
 	doc, err := draft.Document()
 	if err != nil || len(h.secrets.Find(doc)) == 0 {

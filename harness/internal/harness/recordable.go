@@ -9,16 +9,16 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record"
 )
 
-// mostEvents is the number of events of a task from which further messages are rejected.
+// mostEvents is the number of events in a task from which further messages are rejected.
 const mostEvents = 10_000
 
-// notRecordable returns the error for a request from which no receipt could be created.
+// notRecordable returns the error for a request whose data a receipt could not represent.
 func notRecordable() error {
 	return protocol.Invalid("", "expected a request that fits in a receipt: shorter strings, fewer values")
 }
 
-// recordable returns an error if no receipt can be created from events. Such events must not be
-// in the log, because their task would never have a receipt.
+// recordable returns an error if events cannot be represented in a receipt. Such events must not be
+// added to the log, because their task would never have a receipt.
 func (h *Harness) recordable(events []journal.Event) error {
 	for _, e := range events {
 		if e.Task == "" {
@@ -29,7 +29,7 @@ func (h *Harness) recordable(events []journal.Event) error {
 			return err
 		}
 
-		// The event is recorded alone, in a task that has started.
+		// Each event is recorded separately, in a task that has started.
 		probe := []journal.Event{e}
 		if e.Kind != "task.submitted" {
 			t := Task{SessionID: e.Session, WorkspaceID: e.Workspace}

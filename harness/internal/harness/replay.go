@@ -21,9 +21,9 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/serve"
 )
 
-// replay runs the module of a task again, with the answers in its log and the overrides of the
-// request. Nothing external is queried, so the replay has ended when the response is sent. It is
-// recorded as one commit or not at all.
+// replay runs the module of a task again, with the answers in the task's log and the overrides in
+// the request. No external source is queried, so the replay has ended when the response is sent.
+// The replay is recorded either as one commit or not at all.
 func (h *Harness) replay(w http.ResponseWriter, r *protocol.Request) error {
 	if h.tellsSecrets(r.JSON) {
 		return protocol.Invalid("", "expected a value that looks like a secret only in the value of an override")
@@ -58,20 +58,20 @@ func (h *Harness) replay(w http.ResponseWriter, r *protocol.Request) error {
 		return err
 	}
 	return h.writeThen(w, r, http.StatusAccepted, of, func() ([]journal.Event, error) { return events, nil }, func() any {
-		h.begin(of.ID) // until it has its receipt
+		h.begin(of.ID) // wait until the replay has its receipt
 		return h.settled(r.Context(), of.ID)
 	})
 }
 
-// hides reports whether a module gets values that no event may contain. In that case events may not
-// contain its result either.
+// hides reports whether a module receives values that no event may contain. In that case, events
+// must not contain the module's result either.
 func hides(request *replay.Request) bool {
 	return slices.ContainsFunc(request.Overrides, func(o replay.Override) bool {
 		return o.Visibility == replay.ReceiptOnly && o.Kind != record.KindTime
 	})
 }
 
-// plan reads the log of a task that has ended, and resolves the overrides of a request.
+// plan reads the log of a task that has ended, and resolves the overrides in a request.
 func (h *Harness) plan(ctx context.Context, source *Task, request *replay.Request) (*replay.Plan, error) {
 	var lines []byte
 	err := h.events(ctx, source.ID, func(text []byte) error {
@@ -88,13 +88,14 @@ func (h *Harness) plan(ctx context.Context, source *Task, request *replay.Reques
 	return replay.NewPlan(ctx, log, request, artifactsOf{h, source}.get)
 }
 
-// artifactsOf provides the artifacts that an override may name: those of the task's workspace.
+// artifactsOf provides the artifacts that an override may refer to, which are those in the task's
+// workspace.
 type artifactsOf struct {
 	h    *Harness
 	task *Task
 }
 
-// get returns the content of an artifact. It is a [replay.Artifacts].
+// get returns the content of an artifact. It has the type [replay.Artifacts].
 func (s artifactsOf) get(_ context.Context, want replay.Wanted) ([]byte, error) {
 	a := read(&s.h.state, &s.h.state.artifacts, want.ID)
 	if a == nil || a.WorkspaceID != s.task.WorkspaceID || a.content.size() == 0 {
@@ -103,7 +104,7 @@ func (s artifactsOf) get(_ context.Context, want replay.Wanted) ([]byte, error) 
 	return a.text()
 }
 
-// A recorded supply answers from a plan and queries nothing.
+// A recorded supply answers from a plan and queries no external source.
 type recorded struct {
 	plan          *replay.Plan
 	models, calls int
@@ -123,7 +124,7 @@ func (s *recorded) Tool(ctx context.Context, c Call) (Result, error) {
 	return Result{Output: a.Value}, err
 }
 
-// playAgain runs the module with the answers of a plan, up to the end of the source.
+// playAgain runs the module with the answers from a plan, up to the point where the source ended.
 func (h *Harness) playAgain(ctx context.Context, source *Task, plan *replay.Plan, mode replay.Mode) (text string, failure *replay.Failure) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -131,8 +132,8 @@ func (h *Harness) playAgain(ctx context.Context, source *Task, plan *replay.Plan
 			failure = &replay.Failure{Code: "replay_differs", Message: "the module panicked"}
 		}
 
-		// A receipt with a delta for an unused override would state a substitution that did not
-		// happen.
+		// If an override is unused, a receipt with a delta for it would state a substitution that
+		// did not happen.
 		if unused := plan.Unused(); failure == nil && len(unused) > 0 {
 			failure = &replay.Failure{Code: "replay_differs", Message: "the module did not ask for " + untrusted.Cut(unused[0], protocol.MaxID) + ", which the request overrides"}
 		}
@@ -144,7 +145,8 @@ func (h *Harness) playAgain(ctx context.Context, source *Task, plan *replay.Plan
 	text, err = h.options.Module(ctx, &recorded{plan: plan}, input)
 	left := untaken(plan)
 
-	// A task that was canceled, or whose model failed, ends where the log has no further answer.
+	// The replay of a task that was canceled, or whose model failed, ends when the log has no
+	// further answer.
 	missing, isMissing := errors.AsType[*replay.UnavailableError](err)
 	switch {
 	case isMissing && source.Status != completed && len(left) == 0:
@@ -161,8 +163,8 @@ func (h *Harness) playAgain(ctx context.Context, source *Task, plan *replay.Plan
 	return text, nil
 }
 
-// untaken returns the keys of answers that a module did not request, except the times of the
-// task, which modules do not request.
+// untaken returns the keys of answers that a module did not request. It ignores the times of the
+// task, because modules never request them.
 func untaken(plan *replay.Plan) (keys []string) {
 	for _, key := range plan.Untaken() {
 		if !strings.HasPrefix(key, "time:") {
@@ -172,7 +174,7 @@ func untaken(plan *replay.Plan) (keys []string) {
 	return keys
 }
 
-// retold returns the events of a replay as events of its own task in this harness.
+// retold returns the events of a replay as events of a separate task in this harness.
 func (h *Harness) retold(r *protocol.Request, source *Task, plan *replay.Plan, task, text string, failure *replay.Failure) (events []journal.Event, err error) {
 	sealed, err := ledger.Get(r.Context(), h.ledger, *source.ReceiptID)
 	if err != nil {
@@ -206,8 +208,8 @@ func (h *Harness) retold(r *protocol.Request, source *Task, plan *replay.Plan, t
 	return events, nil
 }
 
-// own adapts an event of the source's lifecycle to the replay: the client that requested it, the
-// source task, and the outcome.
+// own adapts an event in the source's lifecycle to the replay by setting the client that requested
+// the replay, the source task, and the outcome.
 func (h *Harness) own(e *journal.Event, source *Task, actor, text string) error {
 	told := map[string]json.RawMessage{}
 	if err := payload(e, &told); err != nil {

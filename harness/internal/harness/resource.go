@@ -8,7 +8,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// A place is the workspace, the session, and the task of a resource; each is "" if there is none.
+// A place consists of the workspace, the session, and the task of a resource, each of which is ""
+// if there is none.
 type place struct{ workspace, session, task string }
 
 // orNone returns the string at a pointer, or "" if it is nil.
@@ -19,13 +20,13 @@ func orNone(name *string) string {
 	return *name
 }
 
-// includes reports whether a list that is narrowed to p contains a resource at place o.
+// includes reports whether a list that is restricted to p contains a resource at o.
 func (p place) includes(o place) bool {
 	fits := func(want, is string) bool { return want == "" || want == is }
 	return fits(p.workspace, o.workspace) && fits(p.session, o.session) && fits(p.task, o.task)
 }
 
-// A resource is found by its ID and listed.
+// A resource can be found by its ID, and appears in lists.
 type resource[T any] interface {
 	*T
 	id() string
@@ -47,7 +48,7 @@ func seesOne[T any, R resource[T]](h *Harness, r *protocol.Request, v R) bool {
 	return v != nil && h.sees(r, v.place().workspace) && v.shownTo(r)
 }
 
-// find returns the resource with an ID if the client may see it.
+// find returns the resource with the given ID if the client may see it.
 func find[T any, R resource[T]](h *Harness, r *protocol.Request, t *table[T], id string) (R, error) {
 	if v := R(read(&h.state, t, id)); seesOne(h, r, v) {
 		return v, nil
@@ -67,7 +68,7 @@ func (h *Harness) task(r *protocol.Request, id string) (*Task, error) {
 	return find(h, r, &h.state.tasks, id)
 }
 
-// get responds with the resource whose ID is in the path parameter name.
+// get responds with the resource whose ID is in the path parameter with the given name.
 func get[T any, R resource[T]](h *Harness, t *table[T], name string) protocol.Handler {
 	return func(w http.ResponseWriter, r *protocol.Request) error {
 		v, err := find[T, R](h, r, t, r.PathValue(name))
@@ -78,8 +79,8 @@ func get[T any, R resource[T]](h *Harness, t *table[T], name string) protocol.Ha
 	}
 }
 
-// getSettled is like get, for resources that change when a receipt is issued. If the task has
-// ended, it waits for its receipt.
+// getSettled is like get, but for resources that change when a receipt is issued. If the task has
+// ended, getSettled waits for the receipt.
 func getSettled[T any, R resource[T]](h *Harness, t *table[T], name string) protocol.Handler {
 	return func(w http.ResponseWriter, r *protocol.Request) error {
 		v, err := find[T, R](h, r, t, r.PathValue(name))
@@ -91,7 +92,7 @@ func getSettled[T any, R resource[T]](h *Harness, t *table[T], name string) prot
 	}
 }
 
-// lists responds with the resources that the query or the path selects.
+// lists responds with the resources that are selected by the query or the path.
 func lists[T any, R resource[T]](h *Harness, t *table[T]) protocol.Handler {
 	return func(w http.ResponseWriter, r *protocol.Request) error {
 		want := place{r.Query["workspace_id"], r.Query["session_id"], r.Query["task_id"]}

@@ -14,15 +14,15 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/serve"
 )
 
-// Scopes returns the scopes that a key of a harness can have: those of the protocol and that of
-// verification.
+// Scopes returns the scopes that a key for a harness can have: the scopes that the protocol
+// defines, and the scope for verification.
 func Scopes() []protocol.Scope { return append(protocol.Scopes(), serve.ScopeVerify) }
 
-// mostHeld is the maximum number of bytes of bodies and responses that are held at the same time.
-// The body of the longest receipt in CBOR fits into the half that a single client gets.
+// mostHeld is the maximum number of bytes in bodies and responses that are in memory at the same
+// time. A single client gets half of this memory, which is enough for the longest receipt in CBOR.
 const mostHeld = 128 << 20
 
-// serve creates the handler with the routes of the protocol and those of receipts.
+// serve creates the handler for the routes of the protocol, including those for receipts.
 func (h *Harness) serve() error {
 	verifier, err := serve.NewVerifier(h.options.Trust, receipt.Policy{}, nil)
 	if err != nil {
@@ -51,7 +51,7 @@ func (h *Harness) serve() error {
 	return err
 }
 
-// routes returns the routes of the protocol, except those of receipts.
+// routes returns the routes of the protocol, except those for receipts.
 func (h *Harness) routes() []protocol.Route {
 	p := feed.ListParams
 	routes := []protocol.Route{
@@ -99,7 +99,7 @@ func (h *Harness) routes() []protocol.Route {
 	return slices.Concat(routes, h.eventRoutes(), absent())
 }
 
-// absent returns the routes of the protocol's Extended level, which are not implemented.
+// absent returns the routes at the protocol's Extended level, which are not implemented.
 func absent() (routes []protocol.Route) {
 	for _, pattern := range []string{
 		"/v1/personas", "/v1/personas/{id}", "/v1/connectors", "/v1/connectors/{id}", "/v1/skills", "/v1/skills/{id}",
@@ -110,15 +110,15 @@ func absent() (routes []protocol.Route) {
 		what := strings.TrimSuffix(name, "/{id}")
 		routes = append(routes, protocol.Route{Pattern: pattern, Body: protocol.BodyBytes, Again: true, Params: feed.ListParams("workspace_id"), Serve: func(http.ResponseWriter, *protocol.Request) error {
 			e := &protocol.Error{Code: protocol.CodeInvalid, Status: http.StatusNotImplemented, Type: "server_error"}
-			e.Message = "this server does not implement " + what // the closed list of codes has no code for that
+			e.Message = "this server does not implement " + what // the protocol's closed list of codes contains no code for this case
 			return e
 		}})
 	}
 	return routes
 }
 
-// receiptRoutes returns the routes of receipts that the harness does not implement itself. The
-// list of a task that has just ended waits for its receipt.
+// receiptRoutes returns the routes for receipts that another package implements. The list for a
+// task that has just ended waits for the receipt.
 func (h *Harness) receiptRoutes(receipts *serve.Server) (routes []protocol.Route) {
 	for _, route := range receipts.Routes() {
 		switch route.Pattern {
@@ -142,7 +142,7 @@ func (h *Harness) discovery(w http.ResponseWriter, _ *protocol.Request) error {
 	return protocol.WriteJSON(w, http.StatusOK, protocol.NewDiscovery("rest", "sse", "receipts", "replay"))
 }
 
-// card serves the agent card in the form of the options.
+// card serves the agent card in the format that the options specify.
 func (h *Harness) card(w http.ResponseWriter, _ *protocol.Request) error {
 	const about = "Does small tasks, and gives a receipt for each."
 	media := []string{protocol.MediaJSON}

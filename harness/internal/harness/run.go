@@ -11,10 +11,10 @@ import (
 	"github.com/receiptkit/receiptkit/internal/untrusted"
 )
 
-// errEnded indicates that a task has ended, so that nothing more can be recorded for it.
+// errEnded indicates that a task has ended, so nothing more can be recorded for it.
 var errEnded = errors.New("harness: the task has ended")
 
-// begin starts the module of the harness on a task.
+// begin starts the harness's module on a task.
 func (h *Harness) begin(id string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -32,13 +32,13 @@ func (h *Harness) begin(id string) {
 		h.mu.Unlock()
 		close(own.ended)
 		if ctx.Err() != nil && !read(&h.state, &h.state.tasks, id).ended() {
-			h.begin(id) // it was halted and then not canceled
+			h.begin(id) // the task was halted but then not canceled
 		}
 	})
 }
 
-// perform runs a task to its end and issues its receipt. If the harness is closed in the
-// meantime, the next process continues the task.
+// perform runs a task until it ends and issues the receipt. If the harness is closed before that,
+// the next process continues the task.
 func (h *Harness) perform(ctx context.Context, id string) {
 	t := read(&h.state, &h.state.tasks, id)
 	if !t.ended() {
@@ -58,13 +58,13 @@ func (h *Harness) perform(ctx context.Context, id string) {
 	h.conclude(id)
 }
 
-// conclude issues the receipt of a task that has ended.
+// conclude issues the receipt for a task that has ended.
 func (h *Harness) conclude(id string) {
 	h.persist("no receipt is known to be issued yet", id, func() error { return h.settle(context.WithoutCancel(h.life), id) })
 }
 
-// persist retries do until it succeeds or the harness is closed. In the latter case, the next
-// process does it.
+// persist retries do until it succeeds or the harness is closed. If the harness is closed, the next
+// process completes the work.
 func (h *Harness) persist(undone, id string, do func() error) {
 	for pause := 100 * time.Millisecond; ; pause = min(2*pause, time.Minute) {
 		err := do()
@@ -114,12 +114,12 @@ func (h *Harness) finish(t *Task, text string, err error) error {
 }
 
 func quoted(text string) json.RawMessage {
-	raw, _ := json.Marshal(text) // a string cannot fail
+	raw, _ := json.Marshal(text) // encoding a string cannot fail
 	return raw
 }
 
-// tell records events of a task, unless the task has ended. It waits for room, because the events
-// have already happened.
+// tell records events of a task, unless the task has ended. If the disk is full, it waits until
+// there is space, because the events have already happened.
 func (h *Harness) tell(id string, events ...journal.Event) (err error) {
 	h.persist("there is no room to record the event", id, func() error {
 		if err = h.tellOnce(id, events); errors.Is(err, journal.ErrNotWritten) {
@@ -146,7 +146,7 @@ func (h *Harness) tellOnce(id string, events []journal.Event) error {
 	return &Failure{"not_recordable", "no receipt can be created from the output of a model or a tool: it is too long, or has too many values"}
 }
 
-// await waits until a condition on the log holds.
+// await waits until a condition on the log is true.
 func (h *Harness) await(ctx context.Context, ready func() bool) error {
 	for {
 		appended := h.journal.Appended()
@@ -161,10 +161,10 @@ func (h *Harness) await(ctx context.Context, ready func() bool) error {
 	}
 }
 
-// patience is the time for which a request waits for the receipt of a task that has ended.
+// patience is how long a request waits for the receipt of a task that has ended.
 const patience = 10 * time.Second
 
-// settled returns a task, after waiting for its receipt if it has ended.
+// settled returns a task. If the task has ended, it first waits for the receipt.
 func (h *Harness) settled(ctx context.Context, id string) (t *Task) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

@@ -8,7 +8,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// sessionUpdated is a vendor kind, because the protocol has no event kind for it.
+// sessionUpdated is a vendor-specific kind of event, because the protocol has no kind for it.
 const sessionUpdated = "vendor.session.updated"
 
 // A Session is a conversation in which tasks are submitted.
@@ -50,8 +50,7 @@ func (s *state) sessionUpdated(c *journal.Commit, e *journal.Event) error {
 	return nil
 }
 
-// openSession is like session, except that it rejects a closed session. It must be called while
-// writing.
+// openSession is like session, but rejects a session that is closed. The caller must be writing.
 func (h *Harness) openSession(r *protocol.Request, id string) (*Session, error) {
 	s, err := h.session(r, id)
 	if err == nil && s.State == "CLOSED" {
@@ -96,8 +95,8 @@ func (h *Harness) createSession(w http.ResponseWriter, r *protocol.Request) erro
 	})
 }
 
-// unimplemented returns the error 422 if a request names a feature that this harness does not have.
-// Otherwise, a receipt would state it.
+// unimplemented returns the error 422 if a request names a feature that this harness does not
+// implement. Without this check, a receipt would state the feature.
 func unimplemented(r *protocol.Request, names ...string) error {
 	for _, name := range names {
 		switch value := r.JSON.Root().Member(name); {
@@ -109,7 +108,7 @@ func unimplemented(r *protocol.Request, names ...string) error {
 	return nil
 }
 
-// initialMessages parses the initial messages of a session.
+// initialMessages parses the initial messages for a session.
 func initialMessages(r *protocol.Request) (list []*messageInput, err error) {
 	const name = "initial_messages"
 	node := r.JSON.Root().Member(name)
@@ -160,7 +159,7 @@ func (h *Harness) closeSession(w http.ResponseWriter, r *protocol.Request) error
 	of := journal.Pointer{Object: "session", ID: found.ID}
 	return h.write(w, r, http.StatusOK, of, func() ([]journal.Event, error) {
 		if s, err := h.openSession(r, found.ID); err != nil || s.State == "CLOSED" {
-			return nil, nil // it is already closed
+			return nil, nil // the session is already closed
 		}
 		return []journal.Event{found.event("session.closed", object{"state": "CLOSED"})}, nil
 	})

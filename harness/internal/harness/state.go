@@ -9,7 +9,7 @@ import (
 	"github.com/receiptkit/receiptkit/harness/journal"
 )
 
-// A state is the result of all events in the log.
+// A state is the result of applying all events in the log.
 type state struct {
 	mu         sync.RWMutex
 	workspaces table[Workspace]
@@ -21,16 +21,16 @@ type state struct {
 
 	permissions table[Permission]
 
-	works  map[string]*work        // of tasks that have not ended
-	issued map[canon.Digest]bool   // the hashes of receipts that were issued according to the log
-	newest map[string]canon.Digest // the last of these hashes, by workspace
+	works  map[string]*work        // work of the tasks that have not ended
+	issued map[canon.Digest]bool   // hashes of the receipts that, according to the log, were issued
+	newest map[string]canon.Digest // the last of these hashes in each workspace
 
-	folding int                                // index of the event of a commit that is being applied
+	folding int                                // index of the event in the commit that is currently applied
 	read    func(journal.Part) ([]byte, error) // reads a part of the log
 }
 
-// kinds returns the function that folds each kind of event. Other kinds change no resource; they
-// are for readers of the events and for the receipt.
+// kinds returns the functions that apply each kind of event. Other kinds change no resource. They
+// are only for clients that read events, and for the receipt.
 func (s *state) kinds() map[string]func(*journal.Commit, *journal.Event) error {
 	return map[string]func(*journal.Commit, *journal.Event) error{
 		workspaceCreated: s.workspaceCreated,
@@ -65,7 +65,8 @@ func (s *state) kinds() map[string]func(*journal.Commit, *journal.Event) error {
 	}
 }
 
-// apply folds a commit. It skips replayed events, which belong to another task.
+// apply applies a commit to the state. It skips replayed events, because they belong to another
+// task.
 func (s *state) apply(c *journal.Commit) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -84,7 +85,7 @@ func (s *state) apply(c *journal.Commit) error {
 	return nil
 }
 
-// resource returns the current version of a resource, or nil if there is none.
+// resource returns the current version of a resource, or nil if the resource does not exist.
 func (s *state) resource(of journal.Pointer) any {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -103,9 +104,9 @@ func (s *state) resource(of journal.Pointer) any {
 	return nil
 }
 
-// answer returns a function that returns the current version of a resource, so that a repeated
-// request gets the same response. If a task has ended, the function returns it with its receipt,
-// for which the first response waited.
+// answer returns a function that returns the current version of a resource, with which a repeated
+// request is answered. If a task has ended, the function returns the task with its receipt, because
+// the first response waited for the receipt, too.
 func (s *state) answer(of journal.Pointer) func() any {
 	now := s.resource(of)
 	if t, _ := now.(*Task); t != nil && t.ended() {
@@ -114,7 +115,7 @@ func (s *state) answer(of journal.Pointer) func() any {
 	return func() any { return now }
 }
 
-// read returns the current version of a resource, nil if there is none.
+// read returns the current version of a resource, or nil if the resource does not exist.
 func read[T any](s *state, t *table[T], id string) *T {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -132,8 +133,8 @@ func readEach[T any](s *state, t *table[T], ids []string) []*T {
 	return list
 }
 
-// list returns the current versions of the resources in the first non-empty group, or of all
-// resources.
+// list returns the current versions of the resources in the first group that is not empty, or of
+// all resources.
 func list[T any](s *state, t *table[T], groups ...string) []*T {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -148,11 +149,11 @@ func list[T any](s *state, t *table[T], groups ...string) []*T {
 // payload decodes the payload of an event.
 func payload(e *journal.Event, into any) error { return json.Unmarshal(e.Payload, into) }
 
-// An object is a payload to record.
+// An object is a payload that is to be recorded.
 type object map[string]any
 
-// json returns the object as a payload. It contains only plain values and JSON texts, so encoding
-// cannot fail.
+// json returns the JSON form of the object. An object contains only plain values and JSON texts, so
+// encoding it cannot fail.
 func (o object) json() json.RawMessage {
 	for name, value := range o {
 		if raw, is := value.(json.RawMessage); is && raw == nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// An envelope contains the members that every resource has.
+// An envelope contains the members that all resources have.
 type envelope struct {
 	ID        string       `json:"id"`
 	Object    string       `json:"object"`
@@ -17,7 +17,7 @@ type envelope struct {
 	Metadata  text         `json:"metadata"`
 }
 
-// begin sets the envelope of a resource that an event created.
+// begin sets the envelope of a resource when the event that creates it is applied.
 func (v *envelope) begin(object, id string, c *journal.Commit) {
 	v.ID, v.Object, v.CreatedAt, v.UpdatedAt = id, object, c.At, c.At
 	if v.Metadata.size() == 0 {
@@ -25,16 +25,17 @@ func (v *envelope) begin(object, id string, c *journal.Commit) {
 	}
 }
 
-// A table holds the resources of a kind in the order of their creation. A resource in it does not
-// change; a new version replaces the old one. Readers may therefore keep using the version that
-// they have.
+// A table contains all resources of one kind, in the order of their creation. A resource in a table
+// is never modified; instead, a new version replaces it. Therefore, readers may keep using the
+// version that they have.
 type table[T any] struct {
 	places map[string]int
 	list   []*T
-	groups map[string][]int // the indexes of the resources of a workspace, a session, or a task
+	groups map[string][]int // indexes of the resources in a workspace, a session, or a task
 }
 
-// put adds a resource to its groups, or a new version of a resource, which stays in its groups.
+// put adds a new resource to its groups, or replaces a resource with a new version, which stays in
+// the same groups.
 func (t *table[T]) put(id string, v T, groups ...string) {
 	if at, known := t.places[id]; known {
 		t.list[at] = &v
@@ -52,7 +53,8 @@ func (t *table[T]) put(id string, v T, groups ...string) {
 	t.list = append(t.list, &v)
 }
 
-// get returns a resource, which must not be modified, or nil if there is none with this ID.
+// get returns the resource with the given ID, or nil if there is none. The caller must not modify
+// it.
 func (t *table[T]) get(id string) *T {
 	if at, known := t.places[id]; known {
 		return t.list[at]
@@ -60,7 +62,7 @@ func (t *table[T]) get(id string) *T {
 	return nil
 }
 
-// of returns the current versions of the resources of a group.
+// of returns the current versions of the resources in a group.
 func (t *table[T]) of(group string) []*T {
 	list := make([]*T, len(t.groups[group]))
 	for i, at := range t.groups[group] {

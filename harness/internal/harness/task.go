@@ -36,7 +36,7 @@ type Task struct {
 
 func (t *Task) place() place { return place{t.WorkspaceID, t.SessionID, t.ID} }
 
-// The states of a task. The last three are final.
+// These are the states of a task. The last three states are final.
 const (
 	submitted     = "SUBMITTED"
 	working       = "WORKING"
@@ -52,8 +52,8 @@ func (t *Task) ended() bool {
 	return t.Status == completed || t.Status == failed || t.Status == canceled
 }
 
-// event returns an event of the task. All events of a task are numbered together, so that a missing
-// event is noticed.
+// event returns an event for the task. All events of a task are numbered consecutively, so that a
+// missing event is detected.
 func (t *Task) event(kind string, told object) journal.Event {
 	return journal.Event{
 		Kind: kind, Resource: journal.Pointer{Object: "task", ID: t.ID}, Payload: told.json(),
@@ -77,7 +77,7 @@ func (s *state) taskSubmitted(c *journal.Commit, e *journal.Event) error {
 	return nil
 }
 
-// change applies how to a task.
+// change applies the function how to a task.
 func (s *state) change(c *journal.Commit, e *journal.Event, how func(*Task)) error {
 	t := *s.tasks.get(e.Task)
 	t.UpdatedAt = c.At
@@ -90,7 +90,7 @@ func (s *state) taskStarted(c *journal.Commit, e *journal.Event) error {
 	return s.change(c, e, func(t *Task) { t.Status, t.StartedAt = working, &e.CreatedAt })
 }
 
-// taskWaits folds an event by which the task starts or stops waiting for a person.
+// taskWaits applies an event after which the task waits for a person, or no longer does.
 func (s *state) taskWaits(c *journal.Commit, e *journal.Event) error {
 	var told callEvent
 	if err := payload(e, &told); err != nil {
@@ -128,7 +128,7 @@ func (s *state) taskEnded(c *journal.Commit, e *journal.Event) error {
 	})
 }
 
-// receiptIssued adds the receipt to all resources that it covers.
+// receiptIssued adds the receipt to all resources that the receipt covers.
 func (s *state) receiptIssued(c *journal.Commit, e *journal.Event) error {
 	if err := s.noteIssued(e); err != nil {
 		return err
@@ -146,7 +146,7 @@ func (s *state) receiptIssued(c *journal.Commit, e *journal.Event) error {
 	})
 }
 
-// submit serves both routes for submitting a task. The task starts immediately.
+// submit serves both routes on which a task can be submitted. The task starts immediately.
 func (h *Harness) submit(w http.ResponseWriter, r *protocol.Request) error {
 	t, err := h.readTask(r)
 	if err != nil {
@@ -169,7 +169,7 @@ func (h *Harness) submit(w http.ResponseWriter, r *protocol.Request) error {
 	return err
 }
 
-// tier is the autonomy tier of the agent: a person must approve every change.
+// tier is the agent's autonomy tier, in which a person must approve every change.
 const tier = "act_with_approval"
 
 // readTask parses a SubmitTaskRequest.
@@ -177,7 +177,8 @@ func (h *Harness) readTask(r *protocol.Request) (*Task, error) {
 	t := new(Task)
 	t.ID, t.CreatedBy = h.newID("task"), actorOf(r)
 
-	// The path, the body, or both name the session. If both name it, they must agree.
+	// The session is named in the path, in the body, or in both. If it is named in both, they must
+	// agree.
 	inBody, err := textMember(r, "session_id")
 	if err != nil {
 		return nil, err
@@ -216,7 +217,7 @@ func (h *Harness) readTask(r *protocol.Request) (*Task, error) {
 	return t, err
 }
 
-// readInput parses the input of a task: a message, or any other object.
+// readInput parses the input of a task, which is a message or any other object.
 func readInput(node canon.Node) (json.RawMessage, error) {
 	if node.Kind() != canon.KindObject {
 		return nil, protocol.Invalid("input", "expected a message, or another object")
@@ -238,5 +239,5 @@ func (t *Task) publicInput() (json.RawMessage, error) {
 	return new(protocol.Client).Visible(input)
 }
 
-// actorOf returns the name of the client.
+// actorOf returns the name of the client that sent a request.
 func actorOf(r *protocol.Request) string { return cmp.Or(r.Client.Name, "anonymous") }

@@ -9,21 +9,22 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// longText is the length in bytes from which a value of a resource is kept only in the log.
+// longText is the length in bytes from which a value is stored only in the log.
 const longText = 512
 
-// A text is a JSON value of a resource that a client or a model chose. A long value is read from
-// the log when it is needed, so that the memory for a resource does not depend on its content.
+// A text is a JSON value in a resource whose content was chosen by a client or a model. A long
+// value is read from the log when it is needed, so the memory that a resource uses does not depend
+// on its content.
 type text struct {
-	raw  json.RawMessage // of a short value, and of a value that is not yet in the log
-	part journal.Part    // of a long value
+	raw  json.RawMessage // set for a short value, and for a value that is not in the log yet
+	part journal.Part    // set for a long value
 	log  *state
 }
 
-// longName is the maximum length in bytes of names, which stay in memory.
+// longName is the maximum length of names in bytes, because names stay in memory.
 const longName = 4096
 
-// short checks that members of the body are not longer than longName.
+// short checks that the given members of the body are at most as long as longName.
 func short(r *protocol.Request, names ...string) error {
 	for _, name := range names {
 		text, err := textMember(r, name)
@@ -37,7 +38,7 @@ func short(r *protocol.Request, names ...string) error {
 	return nil
 }
 
-// UnmarshalJSON stores the value. Other copies of the text do not change.
+// UnmarshalJSON stores a copy of the value. Later changes to the given bytes do not affect it.
 func (t *text) UnmarshalJSON(raw []byte) error {
 	*t = text{raw: slices.Clone(raw)}
 	return nil
@@ -63,8 +64,8 @@ func (t text) value() (json.RawMessage, error) {
 // size returns the length of the value in bytes.
 func (t text) size() int64 { return int64(len(t.raw) + t.part.Size()) }
 
-// keep replaces a long value with its position in the log. The names lead to the member of the
-// event that is being folded.
+// keep replaces a long value with its position in the log. The names select a member in the event
+// that is currently applied.
 func (s *state) keep(t *text, c *journal.Commit, names ...string) {
 	if len(t.raw) < longText {
 		return
@@ -74,5 +75,5 @@ func (s *state) keep(t *text, c *journal.Commit, names ...string) {
 	}
 }
 
-// logged prepares a text for a log.
+// logged returns a text in the form in which it is logged.
 func logged(text string) string { return untrusted.Escape(untrusted.Cut(text, 1000)) }

@@ -14,36 +14,36 @@ import (
 // A Tool is a function that a model can call.
 type Tool struct {
 	Name    string
-	Approve bool // requires the approval of a person
-	Again   bool // running it twice has the same effect as running it once, so it is run again if a crash leaves its effects unknown
+	Approve bool // whether a person must approve each call
+	Again   bool // whether running the tool twice has the same effect as running it once; if so, it is run again after a crash that leaves its effects unknown
 	Do      func(ctx context.Context, t *Task, input json.RawMessage) (Done, error)
 }
 
-// Done is the effect of a tool. A nil list means unknown and is not recorded; an empty list states
-// that there was no such effect.
+// A Done states the effects of a tool call. A nil list means that the effects are unknown and not
+// recorded. An empty list states that there were no such effects.
 type Done struct {
 	Output any
 	Writes []FileWrite // files that were changed
 	Egress []Egress    // data that was sent
 }
 
-// An Egress is data that left the machine, as stated in a receipt.
+// An Egress describes data that left the machine, in the form used in receipts.
 type Egress struct {
 	URL       string `json:"url"`
 	BytesSent int64  `json:"bytes_sent"`
 }
 
-// here returns the result of a tool that changed nothing and sent nothing.
+// here returns the result of a tool that neither changed files nor sent data.
 func here(output any) Done { return Done{output, []FileWrite{}, []Egress{}} }
 
-// A FileWrite is a changed file, as stated in a receipt.
+// A FileWrite describes a changed file, in the form used in receipts.
 type FileWrite struct {
 	Path      string       `json:"path"`
 	Operation string       `json:"operation"`
 	After     canon.Digest `json:"after_sha256"`
 }
 
-// askTool names the tool whose calls a person answers, not a function.
+// askTool is the name of the tool whose calls are answered by a person instead of a function.
 const askTool = "person.ask"
 
 // tools returns the built-in tools.
@@ -64,12 +64,14 @@ func (h *Harness) tool(name string) *Tool {
 	return nil
 }
 
-// readClock returns the time. Modules get it from a tool, so that a replay can supply it, too.
+// readClock returns the current time. Modules get the time from a tool, so that a replay can also
+// supply it.
 func (h *Harness) readClock(context.Context, *Task, json.RawMessage) (Done, error) {
 	return here(object{"now": h.options.Now().UTC().Format(time.RFC3339Nano)}), nil
 }
 
-// writeNote writes a text to a file. The same text of the same task is written to the same file.
+// writeNote writes a text to a file. The same text in the same task is always written to the same
+// file.
 func (h *Harness) writeNote(_ context.Context, t *Task, input json.RawMessage) (Done, error) {
 	var asked struct{ Text string }
 	if err := json.Unmarshal(input, &asked); err != nil || asked.Text == "" {

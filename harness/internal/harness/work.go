@@ -6,28 +6,28 @@ import (
 	"github.com/receiptkit/receiptkit/harness/journal"
 )
 
-// A work contains the answers that the log records for a task that has not ended. If the module is
-// run again after a crash, it gets the same answers.
+// A work contains the answers that the log records for a task that has not ended yet. If the module
+// runs again after a crash, it gets the same answers.
 type work struct {
-	models    []answer          // of model calls, in their order
+	models    []answer          // answers of model calls, in order
 	tools     map[string]answer // by call ID
-	requested map[string]bool   // the IDs of calls that have started
+	requested map[string]bool   // IDs of the calls that have started
 	decisions map[string]bool   // by approval ID
-	inputs    map[string]string // input of the person, by call ID
-	waits     string            // the ID of the approval or call for which the task waits
+	inputs    map[string]string // input from the person, by call ID
+	waits     string            // ID of the approval or call for which the task waits
 }
 
 // An answer is the recorded answer to a call.
 type answer struct {
 	output json.RawMessage
-	failed *Failure // nil if it did not fail
+	failed *Failure // nil if the call did not fail
 }
 
 func newWork() *work {
 	return &work{tools: map[string]answer{}, requested: map[string]bool{}, decisions: map[string]bool{}, inputs: map[string]string{}}
 }
 
-// A callEvent is the payload of events about calls.
+// A callEvent is the payload of an event about a call.
 type callEvent struct {
 	CallID     string          `json:"tool_call_id"`
 	ApprovalID string          `json:"approval_id"`
@@ -40,7 +40,7 @@ type callEvent struct {
 	Failure    *Failure        `json:"failure"`
 }
 
-// note folds an event into the work of its task, unless the task has ended.
+// note adds the answer in an event to the work of its task, unless the task has ended.
 func (s *state) note(e *journal.Event, how func(*work, callEvent)) error {
 	var told callEvent
 	if err := payload(e, &told); err != nil {

@@ -7,13 +7,13 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// The protocol has no kinds of events for workspaces.
+// The protocol defines no kinds of events for workspaces.
 const (
 	workspaceCreated = "vendor.workspace.created"
 	workspaceUpdated = "vendor.workspace.updated"
 )
 
-// A Workspace groups sessions and their tasks. The receipts of a workspace form one chain.
+// A Workspace groups sessions and their tasks. The receipts in a workspace form one chain.
 type Workspace struct {
 	envelope
 	Name          string `json:"name"`
