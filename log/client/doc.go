@@ -1,5 +1,5 @@
 // Package client sends requests to logs of receipt hashes and to witnesses.
 //
-// Responses are not trusted: a proof is checked against a policy, and a cosignature against the key
+// Responses are not trusted. A proof is checked against a policy, and a cosignature against the key
 // of its witness.
 package client

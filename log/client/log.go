@@ -16,12 +16,12 @@ import (
 // A Log is a log of receipt hashes that is served over HTTP.
 type Log struct {
 	URL    string
-	Token  string       // sent with each request to add a hash; "" for none
-	Policy *tlog.Policy // that each proof must meet
+	Token  string       // sent with each request that adds a hash; empty for none
+	Policy *tlog.Policy // policy that each proof must meet
 	HTTP   http.Client
 }
 
-// A StatusError is a response other than a proof.
+// A StatusError indicates a response that is not a proof.
 type StatusError struct {
 	Status int
 	Detail string
@@ -37,12 +37,12 @@ type ProofError struct{ Err error }
 
 func (e *ProofError) Error() string { return "the proof of the log: " + e.Err.Error() }
 
-// Unwrap returns the error of the policy.
+// Unwrap returns the error from the policy.
 func (e *ProofError) Unwrap() error { return e.Err }
 
-// Add adds a hash, and returns the proof of its inclusion and its index. It repeats the request
-// until ctx ends if the log is busy, unreachable, or does not respond. Repeated requests add no
-// second entry.
+// Add adds a hash to the log. It returns the proof that the log includes the hash, and the index of
+// the hash. It repeats the request until ctx ends if the log is busy, cannot be reached, or does
+// not respond. Repeated requests do not add a second entry.
 func (l *Log) Add(ctx context.Context, hash canon.Digest) (proof []byte, index uint64, err error) {
 	var last error // before ctx ended
 	for wait := 100 * time.Millisecond; ; wait = min(2*wait, 5*time.Second) {
@@ -66,7 +66,7 @@ func (l *Log) Add(ctx context.Context, hash canon.Digest) (proof []byte, index u
 	}
 }
 
-// check checks a proof against the policy.
+// check verifies a proof under the policy.
 func (l *Log) check(text []byte, hash canon.Digest) ([]byte, uint64, error) {
 	proof, err := tlog.ParseProof(text)
 	if err == nil {
@@ -106,7 +106,8 @@ func (l *Log) post(ctx context.Context, hash canon.Digest) ([]byte, error) {
 
 var errTooLarge = errors.New("the answer is too large")
 
-// readAnswer reads an answer. With an error, the result is the beginning.
+// readAnswer reads the body of a response. If it returns an error, the result is the beginning of
+// the body.
 func readAnswer(r io.Reader, most int64) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(r, most+1))
 	if err == nil && int64(len(data)) > most {

@@ -16,29 +16,29 @@ import (
 )
 
 const (
-	witnessTimeout = 10 * time.Second       // of a request to a witness
-	witnessGrace   = 200 * time.Millisecond // for further witnesses when the quorum is met
-	maxAttempts    = 3                      // of requests that a witness answers with its size
-	maxAnswer      = 64 << 10               // bytes of an answer
+	witnessTimeout = 10 * time.Second       // time limit for a request to a witness
+	witnessGrace   = 200 * time.Millisecond // time to wait for other witnesses after the quorum is met
+	maxAttempts    = 3                      // maximum number of requests if a witness responds with its size
+	maxAnswer      = 64 << 10               // maximum length of a response in bytes
 )
 
-// Witnesses requests the cosignatures of a policy's witnesses (C2SP tlog-witness).
+// Witnesses requests cosignatures from the witnesses in a policy (C2SP tlog-witness).
 type Witnesses struct {
 	policy *tlog.Policy
 	http   http.Client
 
 	mu    sync.Mutex
-	sizes map[*tlog.Witness]uint64 // sizes that they last cosigned, as far as known
+	sizes map[*tlog.Witness]uint64 // sizes that the witnesses last cosigned, as far as they are known
 }
 
-// NewWitnesses returns the witnesses of a policy that have a URL.
+// NewWitnesses returns the witnesses in a policy that have a URL.
 func NewWitnesses(policy *tlog.Policy) *Witnesses {
 	return &Witnesses{policy: policy, http: http.Client{Timeout: witnessTimeout}, sizes: map[*tlog.Witness]uint64{}}
 }
 
-// Cosign returns a checkpoint with cosignatures that meet the policy. The tree is that of the
-// checkpoint. If the quorum is not met, the error is [tlog.ErrUnmet], joined with the reasons of
-// the witnesses.
+// Cosign returns a checkpoint with cosignatures that meet the policy. The argument tree must be the
+// tree of the checkpoint. If the quorum is not met, the error is [tlog.ErrUnmet], joined with the
+// reasons from the witnesses.
 func (w *Witnesses) Cosign(ctx context.Context, note []byte, tree *tile.Tree) ([]byte, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -89,13 +89,13 @@ func (w *Witnesses) Cosign(ctx context.Context, note []byte, tree *tile.Tree) ([
 	return cosigned, nil
 }
 
-// request returns the signature lines of one witness.
+// request returns the signature lines from one witness.
 func (w *Witnesses) request(ctx context.Context, p *tlog.PolicyWitness, note []byte, tree *tile.Tree) ([]byte, error) {
 	w.mu.Lock()
 	old := w.sizes[p.Witness]
 	w.mu.Unlock()
 
-	old = min(old, tree.Size) // if it was larger, the witness states the size again
+	old = min(old, tree.Size) // if the size was actually larger, the witness states it again
 	for range maxAttempts {
 		proof, err := tree.Consistency(ctx, old)
 		if err != nil {
@@ -110,8 +110,8 @@ func (w *Witnesses) request(ctx context.Context, p *tlog.PolicyWitness, note []b
 			return nil, err
 		}
 
-		// If the witness returned no cosignatures, it returned the size from which to start. A size
-		// that exceeds the log's is not stored, because it may be wrong.
+		// Instead of cosignatures, the witness returned the size from which the proof must start. A
+		// size that is larger than the log is not stored, because it may be wrong.
 		if lines == nil && size > tree.Size {
 			return nil, fmt.Errorf("it states that it has cosigned a tree of size %d, and this log has %d: the log was rolled back, or its key is used elsewhere", size, tree.Size)
 		}
@@ -128,7 +128,8 @@ func (w *Witnesses) request(ctx context.Context, p *tlog.PolicyWitness, note []b
 	return nil, errors.New("it states another size after each request")
 }
 
-// post sends a request, and returns the lines of the answer or the size that the witness states.
+// post sends a request, and returns either the lines in the response or the size that the witness
+// states.
 func (w *Witnesses) post(ctx context.Context, p *tlog.PolicyWitness, body []byte) (lines []byte, size uint64, err error) {
 	url := strings.TrimSuffix(p.URL, "/") + "/add-checkpoint"
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
@@ -159,7 +160,7 @@ func (w *Witnesses) post(ctx context.Context, p *tlog.PolicyWitness, body []byte
 	return nil, 0, fmt.Errorf("status %d: %.200q", response.StatusCode, answer)
 }
 
-// ofWitness returns the lines that are cosignatures of a witness. Signature lines of other keys are
+// ofWitness returns the lines that are cosignatures by a witness. Signature lines by other keys are
 // dropped.
 func ofWitness(note, lines []byte, w *tlog.Witness) (kept []byte, err error) {
 	for line := range bytes.Lines(lines) {

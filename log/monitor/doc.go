@@ -1,7 +1,8 @@
-// Package monitor follows logs of receipt hashes, and reports what their keepers must not do.
+// Package monitor follows logs of receipt hashes, and reports actions that are forbidden for log
+// operators.
 //
-// A monitor keeps the last checkpoint of each log that was valid under a policy. It compares each
-// new checkpoint with it, reads the entries that were added, and compares the checkpoints that the
-// witnesses serve. Two signed checkpoints that contradict each other are stored as evidence: they
-// convince anyone who trusts the key of the log.
+// A monitor stores, for each log, the last checkpoint that was valid under a policy. It compares
+// each new checkpoint with the stored one, reads the entries that were added, and compares the
+// checkpoints that the witnesses serve. Two signed checkpoints that contradict each other are
+// stored as evidence, because they convince anyone who trusts the key of the log.
 package monitor

@@ -18,47 +18,47 @@ import (
 	"github.com/receiptkit/receiptkit/merkle/tlog"
 )
 
-// A Kind is a kind of finding.
+// A Kind is the kind of a finding.
 type Kind string
 
 const (
-	Growth      Kind = "growth"      // the log has more entries, and extends the tree that was seen last
+	Growth      Kind = "growth"      // the log has more entries, and its tree extends the last one that was seen
 	Fork        Kind = "fork"        // the log signed two trees of which neither extends the other
 	Shrink      Kind = "shrink"      // the log shows a smaller tree than before
-	Invalid     Kind = "invalid"     // a signature or a file of the log is invalid
-	UnknownKey  Kind = "unknown_key" // no key of the log signed its checkpoint
-	Unwitnessed Kind = "unwitnessed" // the quorum of the policy did not cosign the checkpoint
+	Invalid     Kind = "invalid"     // a signature or a file from the log is invalid
+	UnknownKey  Kind = "unknown_key" // no known key of the log signed the checkpoint
+	Unwitnessed Kind = "unwitnessed" // the quorum in the policy did not cosign the checkpoint
 	Silence     Kind = "silence"     // the last cosignature is too old
-	Unreachable Kind = "unreachable" // the log or a witness did not answer
+	Unreachable Kind = "unreachable" // the log or a witness did not respond
 )
 
-// Refutes reports whether the kind shows that a log did something that it must not do.
+// Refutes reports whether the kind shows that a log did something forbidden.
 func (k Kind) Refutes() bool { return k == Fork || k == Shrink || k == Invalid }
 
-// A Finding is a result about one log.
+// A Finding is a result for one log.
 type Finding struct {
 	Kind   Kind
 	Origin string
 	Detail string
 }
 
-// A Config specifies a monitor.
+// A Config configures a monitor.
 type Config struct {
 	Policy  *tlog.Policy
 	Disk    durable.Disk
-	Silence time.Duration // maximum age of the last cosignature; 0: not checked
+	Silence time.Duration // maximum age of the last cosignature; 0 means that it is not checked
 	Now     func() time.Time
 	Open    func(url string) tile.Source
 }
 
-// A Monitor follows the logs of a policy that have a URL.
+// A Monitor follows the logs in a policy that have a URL.
 type Monitor struct{ config Config }
 
-// New returns a Monitor.
+// New returns a Monitor with the given configuration.
 func New(c Config) *Monitor { return &Monitor{c} }
 
-// Check examines every log once, and returns the findings, in the order of the policy. The error
-// is that of the disk, or of ctx.
+// Check examines every log once, and returns the findings in the order of the policy. An error
+// comes from the disk or from ctx.
 func (m *Monitor) Check(ctx context.Context) (findings []Finding, err error) {
 	for _, log := range m.config.Policy.Logs {
 		if log.URL == "" {
@@ -73,7 +73,7 @@ func (m *Monitor) Check(ctx context.Context) (findings []Finding, err error) {
 	return findings, ctx.Err()
 }
 
-// An examination is one look at one log.
+// An examination is a single check of one log.
 type examination struct {
 	*Monitor
 	log      tlog.PolicyLog
@@ -85,7 +85,7 @@ func (e *examination) find(k Kind, format string, args ...any) {
 	e.findings = append(e.findings, Finding{k, e.log.Name(), fmt.Sprintf(format, args...)})
 }
 
-// A view is a checkpoint that the key of the log signed.
+// A view is a checkpoint that is signed with the log's key.
 type view struct {
 	note []byte
 	*tlog.Signed
@@ -119,9 +119,9 @@ func (e *examination) run(ctx context.Context) error {
 		return err
 	}
 
-	// Only a checkpoint that is valid under the policy replaces the last one.
+	// The last checkpoint is replaced only by a checkpoint that is valid under the policy.
 	if good && unmet == nil {
-		if err := e.seen(); err != nil { // first, so that a stored checkpoint always has a time
+		if err := e.seen(); err != nil { // done first, so that every stored checkpoint has a time
 			return err
 		}
 		if err := durable.Replace(e.config.Disk, e.file(), note); err != nil {
@@ -134,7 +134,7 @@ func (e *examination) run(ctx context.Context) error {
 
 func (e *examination) file() string { return witness.OriginHash(e.log.Name()) }
 
-// last returns the last checkpoint that was valid, or nil if there is none.
+// last returns the last valid checkpoint, or nil if there is none.
 func (e *examination) last() (*view, error) {
 	note, err := e.config.Disk.Read(e.file())
 	if errors.Is(err, fs.ErrNotExist) {
@@ -158,7 +158,8 @@ func (e *examination) signed(note []byte) (*tlog.Signed, error) {
 	return tlog.OpenSigned(note, []*tlog.Log{e.log.Log}, witnesses)
 }
 
-// open verifies the signature of the log. It returns nil if the checkpoint shows nothing about it.
+// open verifies the log's signature on a checkpoint. It returns nil if the checkpoint shows nothing
+// about the log.
 func (e *examination) open(note []byte) *view {
 	s, err := e.signed(note)
 	switch {
@@ -174,7 +175,8 @@ func (e *examination) open(note []byte) *view {
 	return nil
 }
 
-// follows reports whether the log only added entries to the last checkpoint, and reads them.
+// follows reports whether the log only added entries since the last checkpoint, and reads these
+// entries.
 func (e *examination) follows(ctx context.Context, last, now *view) (bool, error) {
 	from := uint64(0)
 	if last != nil {
@@ -210,7 +212,7 @@ func (e *examination) tree(v *view) *tile.Tree {
 	return &tile.Tree{Size: v.Size, Root: v.Root, Source: e.source}
 }
 
-// unread reports a file that could not be read, or that is not that of the tree.
+// unread reports a file that could not be read or does not belong to the tree.
 func (e *examination) unread(err error) {
 	if errors.As(err, new(*tile.InvalidError)) {
 		e.find(Invalid, "%v", err)
@@ -219,8 +221,8 @@ func (e *examination) unread(err error) {
 	e.find(Unreachable, "%v", err)
 }
 
-// extends reports whether the later of two views extends the earlier, whose size is not larger.
-// Otherwise, both are evidence.
+// extends reports whether the later of two views extends the earlier one, which must not be larger.
+// If it does not, both views are stored as evidence.
 func (e *examination) extends(ctx context.Context, earlier, later *view) (bool, error) {
 	if earlier.Size == 0 {
 		return true, nil
@@ -237,15 +239,15 @@ func (e *examination) extends(ctx context.Context, earlier, later *view) (bool, 
 	return true, nil
 }
 
-// witnesses compares the checkpoints that the witnesses cosigned. A log that shows them another
-// tree is found even if it always shows this monitor the same one.
+// witnesses compares the checkpoints that the witnesses have cosigned. This detects a log that
+// shows another tree to the witnesses, even if it always shows the same tree to this monitor.
 func (e *examination) witnesses(ctx context.Context, now *view) error {
 	for _, w := range e.config.Policy.Witnesses {
 		if w.URL == "" {
 			continue
 		}
 		note, err := e.config.Open(w.URL).Read(ctx, e.file()+"/checkpoint")
-		if errors.Is(err, fs.ErrNotExist) { // it has not seen the log
+		if errors.Is(err, fs.ErrNotExist) { // the witness has not seen the log
 			continue
 		}
 		if err != nil {
@@ -258,7 +260,7 @@ func (e *examination) witnesses(ctx context.Context, now *view) error {
 			continue
 		}
 
-		// A larger tree is compared when the log shows it.
+		// A larger tree is compared later, when the log shows it.
 		if other := (&view{note, s}); s.Size <= now.Size {
 			if _, err := e.extends(ctx, other, now); err != nil {
 				return err
@@ -268,7 +270,7 @@ func (e *examination) witnesses(ctx context.Context, now *view) error {
 	return nil
 }
 
-// evidence stores two checkpoints of a log that contradict each other.
+// evidence stores two contradictory checkpoints of a log.
 func (e *examination) evidence(one, other *view) error {
 	text := bytes.Join([][]byte{one.note, other.note}, []byte("\n"))
 	sum := sha256.Sum256(text)
@@ -276,7 +278,7 @@ func (e *examination) evidence(one, other *view) error {
 	return durable.Replace(e.config.Disk, name, text)
 }
 
-// seen records the time of a valid checkpoint, for policies without witnesses.
+// seen records the time of a valid checkpoint, which is needed for policies without witnesses.
 func (e *examination) seen() error {
 	text := e.config.Now().UTC().Format(time.RFC3339) + "\n"
 	return durable.Replace(e.config.Disk, e.file()+"-seen", []byte(text))

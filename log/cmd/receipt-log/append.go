@@ -65,7 +65,7 @@ Exit codes:
 	return cmd
 }
 
-// An appender adds the receipts of a run.
+// An appender adds receipts to a log in one run of the command.
 type appender struct {
 	*terminal
 	log  *client.Log
@@ -103,7 +103,7 @@ func (o *appendOptions) run(ctx context.Context, t *terminal, paths []string) er
 	return a.result()
 }
 
-// result returns the exit code. Only one branch returns success.
+// result returns the exit code of the run. Only one branch returns success.
 func (a *appender) result() error {
 	switch {
 	case a.refuted > 0:
@@ -118,7 +118,7 @@ func (a *appender) result() error {
 	return errors.New("found no receipt")
 }
 
-// receipts adds the receipts of all paths, several at the same time.
+// receipts adds the receipts in all paths, several at the same time.
 func (a *appender) receipts(ctx context.Context, paths []string, jobs int) error {
 	type job struct {
 		hash    canon.Digest
@@ -159,7 +159,7 @@ func (a *appender) fail(count *int, address string, err error) {
 	a.note("%s: not added: %v", address, err)
 }
 
-// add adds one receipt. The proof is durable before the receipt counts as added.
+// add adds one receipt. A receipt counts as added only after the proof is durable.
 func (a *appender) add(ctx context.Context, hash canon.Digest, address string) {
 	name := strings.Replace(hash.String(), ":", "-", 1) + ".tlog-proof"
 	if index, ok := a.stored(name, hash); ok {
@@ -194,7 +194,7 @@ func (a *appender) done(index uint64, hash canon.Digest, address string) {
 	a.print("%d %v %s", index, hash, address)
 }
 
-// stored returns the index of a proof that an earlier run stored and that meets the policy.
+// stored returns the index in a proof that an earlier run stored and that meets the policy.
 func (a *appender) stored(name string, hash canon.Digest) (uint64, bool) {
 	text, err := a.dir.Read(name)
 	if err != nil {
@@ -210,8 +210,8 @@ func (a *appender) stored(name string, hash canon.Digest) (uint64, bool) {
 	return proof.Index, true
 }
 
-// each verifies the integrity of the receipts of all paths. Keys are not needed: the log states
-// that a receipt existed, not who issued it.
+// each verifies the integrity of the receipts in all paths. No keys are needed, because the log
+// states that a receipt existed but not who issued it.
 func (a *appender) each(ctx context.Context, paths []string, do func(*receipt.Report)) error {
 	v, err := receipt.NewVerifier(nil, receipt.Policy{IntegrityOnly: true})
 	if err != nil {
@@ -238,7 +238,7 @@ func (a *appender) each(ctx context.Context, paths []string, do func(*receipt.Re
 	return a.finish(run, do)
 }
 
-// finish reads a run to its end.
+// finish reads the reports of a run until its end.
 func (a *appender) finish(run *stream.Run, do func(*receipt.Report)) error {
 	for rep := range run.Reports() {
 		do(rep)
@@ -281,8 +281,8 @@ func isLedger(path string) bool {
 	return err == nil && string(head) == "SQLite format 3\x00"
 }
 
-// filesOf returns a file, or the files of receipts in a directory and below it. Symbolic links in
-// a directory are skipped.
+// filesOf returns the file at a path, or the receipt files in a directory and its subdirectories.
+// Symbolic links in a directory are skipped.
 func filesOf(path string) (sources []stream.Source, err error) {
 	info, err := os.Stat(path)
 	if err != nil {

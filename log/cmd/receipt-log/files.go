@@ -10,7 +10,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
 
-// readBounded reads a small file.
+// readBounded reads a file that must be small.
 func readBounded(path string, most int64) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -24,7 +24,7 @@ func readBounded(path string, most int64) ([]byte, error) {
 	return data, err
 }
 
-// readKey reads a private key, a JWK as receipt keys generate writes it.
+// readKey reads a private key in the JWK format that receipt keys generate writes.
 func readKey(path string) (*keys.PrivateKey, error) {
 	if path == "" {
 		return nil, fmt.Errorf("missing --key FILE: generate a key with receipt keys generate")
@@ -56,7 +56,7 @@ func readPolicy(path string) (*tlog.Policy, error) {
 	return policy, nil
 }
 
-// readToken reads a token, one line. Without a file, it returns "".
+// readToken reads a token, which must be a single line. If there is no file, it returns "".
 func readToken(path string) (string, error) {
 	if path == "" {
 		return "", nil

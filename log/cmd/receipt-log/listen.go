@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// serveHTTP serves requests until ctx ends, and then until the requests in progress have completed.
-// announce is called with the URL.
+// serveHTTP serves requests until ctx ends, and then until the requests in progress are completed.
+// The function announce is called with the URL.
 func serveHTTP(ctx context.Context, address string, handler http.Handler, announce func(url string)) error {
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
@@ -41,7 +41,7 @@ func serveHTTP(ctx context.Context, address string, handler http.Handler, announ
 	return err
 }
 
-// isLoopback reports whether an address can be reached from this machine only.
+// isLoopback reports whether an address can be reached only from this machine.
 func isLoopback(address string) bool {
 	host, _, err := net.SplitHostPort(address)
 	ip := net.ParseIP(host)

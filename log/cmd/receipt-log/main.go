@@ -1,14 +1,14 @@
-// Command receipt-log runs a log of receipt hashes, appends receipts to it, witnesses logs, and
-// monitors them:
+// Command receipt-log runs a log of receipt hashes, appends receipts to a log, acts as a witness,
+// and monitors logs:
 //
 //	receipt-log serve     run a log (C2SP tlog-tiles)
 //	receipt-log append    add receipts to a log, and store their proofs
 //	receipt-log witness   cosign the checkpoints of logs (C2SP tlog-witness)
 //	receipt-log monitor   follow logs, and report what their keepers must not do
 //
-// Results go to stdout, messages to stderr. The exit code is 0 if everything is verified, 1 if
-// something is invalid, 2 if an input could not be read or the command could not run as requested,
-// and 3 if evidence is missing.
+// Results are written to stdout, and messages to stderr. The exit code is 0 if everything is
+// verified, 1 if something is invalid, 2 if an input could not be read or the command could not run
+// as requested, and 3 if evidence is missing.
 package main
 
 import (
@@ -26,7 +26,7 @@ import (
 	"github.com/receiptkit/receiptkit/internal/untrusted"
 )
 
-// The exit codes are those of the command receipt.
+// These exit codes are the same as those of the command receipt.
 const (
 	exitVerified  = 0
 	exitRefuted   = 1
@@ -47,14 +47,14 @@ type terminal struct {
 	out, err io.Writer
 }
 
-// print writes a line of results, and escapes untrusted text.
+// print writes a line of results, in which untrusted text is escaped.
 func (t *terminal) print(format string, args ...any) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	fmt.Fprintln(t.out, untrusted.Escape(fmt.Sprintf(format, args...)))
 }
 
-// note writes a line of messages.
+// note writes a line to the messages.
 func (t *terminal) note(format string, args ...any) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -64,7 +64,7 @@ func (t *terminal) note(format string, args ...any) {
 // warn writes an error that does not end the command.
 func (t *terminal) warn(err error) { t.note("warning: %v", err) }
 
-// An exitCode ends a command that has already printed its results.
+// An exitCode is an error that ends a command that has already printed its results.
 type exitCode int
 
 func (exitCode) Error() string { return "" }

@@ -107,7 +107,7 @@ func (o *monitorOptions) run(ctx context.Context, t *terminal) error {
 	return nil
 }
 
-// worse returns the exit code after another finding.
+// worse returns the exit code that results from an additional finding.
 func worse(code int, k monitor.Kind) int {
 	switch {
 	case k.Refutes() || code == exitRefuted:

@@ -63,7 +63,7 @@ func (o *serveOptions) run(ctx context.Context, t *terminal) error {
 		return err
 	}
 
-	// A log that does not know its entries stops, and reads them when it starts again.
+	// A log that does not know its entries stops, and reads them when it is started again.
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	failed := false
@@ -105,7 +105,7 @@ func (o *serveOptions) config(t *terminal) (c store.Config, token string, err er
 	public := key.Public()
 	origin := cmp.Or(o.origin, public.Origin)
 	switch {
-	case !public.Has(receipt.RoleCheckpoint): // a witness's ML-DSA-44 key makes the same signatures
+	case !public.Has(receipt.RoleCheckpoint): // a witness's ML-DSA-44 key creates the same signatures as a log's key
 		return c, "", fmt.Errorf("%q: expected a key with the role %s, found %v", o.key, receipt.RoleCheckpoint, public.Roles)
 	case origin == "":
 		return c, "", fmt.Errorf("missing --origin NAME: the key %q names no log", o.key)

@@ -1,4 +1,5 @@
-// Package durable replaces small files so that a crash leaves the old content or the new content.
+// Package durable replaces small files so that, after a crash, a file has either its old or its new
+// content.
 package durable
 
 import (
@@ -10,20 +11,20 @@ import (
 	"syscall"
 )
 
-// A Disk is a directory of small files. The operations are those of which [Replace] consists, so
-// that tests can end a process between any two of them.
+// A Disk is a directory that contains small files. It has a method for each step of [Replace], so
+// that tests can end a process between any two steps.
 type Disk interface {
-	Read(name string) ([]byte, error)     // the error is fs.ErrNotExist if there is no such file
-	Write(name string, data []byte) error // not durable before SyncFile
+	Read(name string) ([]byte, error)     // returns fs.ErrNotExist if there is no such file
+	Write(name string, data []byte) error // not durable before SyncFile is called
 	SyncFile(name string) error           // makes the content of a file durable
-	Rename(from, to string) error         // not durable before SyncDir
-	SyncDir() error                       // makes the names of all files durable
+	Rename(from, to string) error         // not durable before SyncDir is called
+	SyncDir() error                       // makes the names of all files in the directory durable
 }
 
-// Replace replaces the content of a file. When it returns nil, the new content is durable. After
-// an error or a crash, the file has the old content or the new content.
+// Replace replaces the content of a file. If it returns nil, the new content is durable. After an
+// error or a crash, the file has either its old or its new content.
 func Replace(d Disk, name string, data []byte) error {
-	temp := fmt.Sprintf("%s.%d.new", name, os.Getpid()) // other processes may replace the same file
+	temp := fmt.Sprintf("%s.%d.new", name, os.Getpid()) // other processes may replace the same file at the same time
 	if err := d.Write(temp, data); err != nil {
 		return err
 	}
@@ -36,19 +37,19 @@ func Replace(d Disk, name string, data []byte) error {
 	return d.SyncDir()
 }
 
-// Names is a directory of the file system. It must exist.
+// Names is a directory in the file system. It must exist.
 type Names string
 
-// A Dir is a directory of the file system that is locked for this process.
+// A Dir is a directory in the file system that is locked for this process.
 type Dir struct {
 	Names
 	lock *os.File
 }
 
-// ErrLocked indicates that another process uses a directory.
+// ErrLocked indicates that another process is using a directory.
 var ErrLocked = errors.New("another process uses the directory")
 
-// OpenDir creates a directory if necessary, and locks it until Close or the end of the process.
+// OpenDir creates a directory if necessary, and locks it until Close is called or the process ends.
 func OpenDir(path string) (*Dir, error) {
 	if err := os.MkdirAll(path, 0o755); err != nil {
 		return nil, err
