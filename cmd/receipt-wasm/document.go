@@ -30,15 +30,15 @@ type document struct {
 	Headline  *headline.Headline // nil if the source is not a JSON object
 }
 
-// open returns the document of a source that the report with the given index is about. It verifies
-// nothing.
+// open returns the document in a source to which the report with the given index applies. It
+// verifies nothing.
 func open(ctx context.Context, s stream.Source, index int) (*document, error) {
 	text, err := find(ctx, s, index)
 	if err != nil {
 		return nil, err
 	}
 
-	// A source that is not strict JSON (RFC 7493) is shown as received.
+	// A source that is not strict JSON (RFC 7493) is displayed as received.
 	d := &document{Source: text}
 	doc := new(canon.Document)
 	if doc.Parse(text, canon.Limits{Bytes: receipt.MaxBytes}) != nil {
@@ -49,23 +49,23 @@ func open(ctx context.Context, s stream.Source, index int) (*document, error) {
 		d.Headline = headline.Read(doc.Root()).Headline()
 	}
 
-	// Not every document has a preimage, and without a preimage there is no hash.
+	// A document without a preimage has no hash.
 	d.Canonical = doc.AppendCanonical(nil)
 	if d.Preimage, err = chain.AppendPreimage(nil, doc); err != nil {
 		d.Preimage = nil
 		return d, nil
 	}
 
-	// Also return a command that computes the same hash with other tools, and the places where a
-	// reader can change the receipt.
+	// The result also contains a command that computes the same hash with other tools, and the
+	// places where a reader can change the receipt.
 	d.Hash = canon.Sum(d.Preimage).String()
 	d.Shell = shell(d.Preimage, s.Name, index)
 	d.Targets = targets(doc)
 	return d, nil
 }
 
-// find returns the text that the report with the given index is about. For an API envelope or an
-// attestation, it is the receipt inside.
+// find returns the text to which the report with the given index applies. If the text is an API
+// envelope or an attestation, it returns the receipt inside.
 func find(ctx context.Context, s stream.Source, index int) ([]byte, error) {
 	found, err := s.Find(index, false)
 	if other := (*stream.OtherKindError)(nil); errors.As(err, &other) && other.Found.Kind == kind.Attestation {
@@ -80,8 +80,8 @@ func find(ctx context.Context, s stream.Source, index int) ([]byte, error) {
 	return textOf(ctx, one, 1, found)
 }
 
-// textOf runs a verifier over a source up to the given index. If there is no report for it, textOf
-// returns came.
+// textOf runs a verifier on a source up to the given index. If there is no report for this index,
+// textOf returns came.
 func textOf(ctx context.Context, s stream.Source, index int, came []byte) ([]byte, error) {
 	policy := receipt.Policy{IntegrityOnly: true}
 	v, err := receipt.NewVerifier(nil, policy)
@@ -106,12 +106,12 @@ func inMemory(name string, data []byte) stream.Source {
 	}}
 }
 
-// maxShell is the maximum size of a command to paste. A shell accepts 128 KiB as one argument, but
-// a terminal accepts much less in a single paste.
+// maxShell is the maximum size of a command that a user can paste. A shell accepts 128 KiB as one
+// argument, but a terminal accepts much less in a single paste.
 const maxShell = 16 << 10
 
 // shell returns a command that prints the hash of the preimage. The command contains the preimage,
-// so that it depends on no code of this project, unless the preimage is too long or contains
+// so that it does not depend on this project, unless the preimage is too long or contains
 // characters that a terminal does not accept.
 func shell(preimage []byte, name string, index int) string {
 	text := string(preimage)
@@ -133,8 +133,8 @@ func shell(preimage []byte, name string, index int) string {
 // quote quotes s as one word for a POSIX shell (POSIX.1-2024, 2.2.2).
 func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
-// A target is a place in a receipt where changing one byte yields a receipt of the same form with a
-// different meaning.
+// A target is a place in a receipt where a change of one byte results in a valid receipt form with
+// a different meaning.
 type target struct {
 	Pointer string `json:"pointer"` // RFC 6901
 	Label   string `json:"label"`   // description for the user
@@ -143,8 +143,8 @@ type target struct {
 	Offset  int    `json:"offset"` // offset of the byte in the source, from 0
 }
 
-// places returns the values that a reader would most likely want to change, the most interesting
-// first.
+// places returns the values that a reader would most likely want to change, starting with the most
+// interesting.
 func places() []target {
 	return []target{
 		{Pointer: "/cost/total", Label: "the cost"},
@@ -188,7 +188,7 @@ func targets(doc *canon.Document) []target {
 }
 
 // changeable returns the index of the last byte of a value that can be changed, which is a digit,
-// or a letter of a string without escapes. It returns -1 if there is none.
+// or a letter in a string without escapes. It returns -1 if there is none.
 func changeable(n canon.Node) int {
 	raw := n.Raw()
 	switch n.Kind() {
@@ -226,7 +226,7 @@ func cut(raw []byte) string {
 	return string(raw)
 }
 
-// tamper returns a copy of a receipt's text in which one byte at the target is changed.
+// tamper returns a copy of a receipt in which one byte at the target is changed.
 func tamper(source []byte, pointer string) ([]byte, target, error) {
 	doc := new(canon.Document)
 	if err := doc.Parse(source, canon.Limits{Bytes: receipt.MaxBytes}); err != nil {

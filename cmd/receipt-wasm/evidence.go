@@ -100,7 +100,7 @@ func (ev *evidence) refute(f besideFile, code receipt.Code, detail, hint string)
 	ev.findings = append(ev.findings, stream.Finding{Code: code, Source: f.Name, Detail: detail, Hint: hint})
 }
 
-// apply adds the evidence to a verifier and to the options of its run.
+// apply adds the evidence to a verifier, and to the options of its run.
 func (ev *evidence) apply(v *receipt.Verifier, o *stream.Options) (*receipt.Verifier, error) {
 	o.Checkpoint = ev.checkpoint
 	o.Summing.Evidence = func(p receipt.Piece) string {
@@ -115,11 +115,11 @@ func (ev *evidence) apply(v *receipt.Verifier, o *stream.Options) (*receipt.Veri
 	return v.With(ev.Evidence)
 }
 
-// fitting returns the indexes of the files that belong to the receipt at the given index of a
-// source. A proof belongs to it if its path leads from the receipt's hash to the root of the
-// checkpoint. Disclosures belong to it if they are bound to it, or if they are unbound and a value
-// matches one of its commitments. fitting verifies nothing else; in particular, it does not check
-// who signed the checkpoint.
+// fitting returns the indexes of the evidence files that belong to the receipt at the given index
+// of a source. A proof belongs to the receipt if its path leads from the hash of the receipt to the
+// root of the checkpoint. Disclosures belong to the receipt if they are bound to it, or if they are
+// unbound and a value matches one of its commitments. Nothing else is verified. In particular,
+// fitting does not check who signed the checkpoint.
 func fitting(ctx context.Context, s stream.Source, index int, files []besideFile) ([]int, error) {
 	d, err := open(ctx, s, index)
 	if err != nil || d.Preimage == nil {

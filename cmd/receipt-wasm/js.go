@@ -14,7 +14,7 @@ import (
 // pieceBytes is the maximum number of bytes that one call requests from an input.
 const pieceBytes = 1 << 20
 
-// source returns a source that reads an input of the page, any number of times.
+// source returns a source that reads an input of the page, which can be read any number of times.
 func source(input js.Value) stream.Source {
 	return stream.Source{Name: input.Get("name").String(), Open: func() (io.ReadCloser, error) {
 		return &reader{input: input, size: input.Get("size").Float()}, nil
@@ -76,9 +76,9 @@ func arrayOf(data []byte) js.Value {
 	return array
 }
 
-// promising converts f to a JavaScript function that returns a promise. f runs in its own
-// goroutine, because it may wait for promises. A panic becomes an error, which states that nothing
-// was decided.
+// promising converts f to a JavaScript function that returns a promise. The function f runs in its
+// own goroutine, because it may wait for promises. If f panics, the promise is rejected with an
+// error, which states that nothing was decided.
 func promising(f func(args []js.Value) (any, error)) js.Func {
 	return js.FuncOf(func(_ js.Value, args []js.Value) any {
 		var executor js.Func
@@ -115,7 +115,7 @@ func await(promise js.Value) (js.Value, error) {
 		err   error
 	}
 
-	// A promise settles once, so with a buffer of one, neither function blocks.
+	// A promise settles only once, so with a buffer of one, neither function blocks.
 	done := make(chan settled, 1)
 	fulfilled := js.FuncOf(func(_ js.Value, args []js.Value) any {
 		done <- settled{value: args[0]}

@@ -11,7 +11,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// A keyFile is a file of trusted keys, a JWK Set of at most keys.MaxSetBytes.
+// A keyFile is a file of trusted keys, which is a JWK Set of at most keys.MaxSetBytes bytes.
 type keyFile struct {
 	Name string
 	Data []byte
@@ -43,8 +43,8 @@ type revocation struct {
 	Reason string       `json:"reason"`
 }
 
-// trust merges the key files. Identical entries count once. Different entries with the same ID are
-// an error.
+// trust merges the key files. Identical entries are counted once. Different entries with the same
+// ID are an error.
 func trust(files []keyFile) (*keys.Set, *keyReport, error) {
 	joined := new(keys.File)
 	var names []string
@@ -74,7 +74,7 @@ func trust(files []keyFile) (*keys.Set, *keyReport, error) {
 		}
 	}
 
-	// Build one set of all files, as if they were one file.
+	// All files form one key set, as if they were one file.
 	set, err := keys.NewSet(joined.Keys()...)
 	if err != nil {
 		return nil, nil, err

@@ -1,5 +1,5 @@
-// Command receipt-wasm is the core of the verification page, for a browser or for node. It contains
-// the same packages as the command receipt, compiled to WebAssembly.
+// Command receipt-wasm is the core of the verification page, for a browser or for Node.js. It
+// contains the same packages as the command receipt, compiled to WebAssembly.
 //
 // It sets globalThis.receiptCore, whose methods return promises:
 //
@@ -10,14 +10,15 @@
 //	open(input, index)                           {source, headline, canonical, preimage, hash, shell, targets}
 //	tamper(source, pointer)                      {source, target}
 //
-// An input is {name, size, read(offset, length)}, where read returns a promise of a Uint8Array, so
-// that a file of any size is read in parts. A key file is {name, bytes}, and an evidence file is
-// {name, kind, bytes}. The options are the JSON text of an options, and a sink has the methods of a
-// [sink], which receive Uint8Arrays. Errors are of class Error, with a message for the user.
+// An input is {name, size, read(offset, length)}. The function read returns a promise of a
+// Uint8Array, so that a file of any size can be read in parts. A key file is {name, bytes}, and an
+// evidence file is {name, kind, bytes}. The options are the JSON text of an options value. A sink
+// has the methods of a [sink], which receive Uint8Arrays. Errors are of class Error, with a message
+// for the user.
 //
-// It then calls globalThis.receiptReady, and waits for calls forever.
+// The command then calls globalThis.receiptReady, and waits for calls indefinitely.
 //
-// All code except the JavaScript interface is built for any system, and tested there.
+// All code except the JavaScript interface can be built for any system, and is tested there.
 package main
 
 import (
@@ -50,7 +51,7 @@ type request struct {
 	Tool    string // name of this program in the summary
 }
 
-// options are the choices on the page, encoded as JSON.
+// An options contains the choices on the page, encoded as JSON.
 type options struct {
 	IntegrityOnly bool   `json:"integrity_only"` // even if there are keys
 	Issuer        string `json:"issuer"`         // required issuer.id; "": any
@@ -78,20 +79,20 @@ func (r *request) policy(now time.Time) (receipt.Policy, error) {
 
 func (r *request) integrityOnly() bool { return r.Options.IntegrityOnly || len(r.Keys) == 0 }
 
-// Limits on results that are passed on in addition to the lines.
+// Limits for results that are passed on in addition to the lines.
 const (
-	maxFindings = 10_000    // reports that are not verified; the others are counted
+	maxFindings = 10_000    // number of reports that are not verified; further ones are only counted
 	chunkBytes  = 256 << 10 // size at which lines are passed on
 )
 
-// A sink receives results as they become available. All texts are JSON, and valid only during the
-// call.
+// A sink receives results as they become available. All texts are JSON, and are valid only during
+// the call.
 type sink interface {
-	Keys(text []byte)      // a keyReport, or null; once, before all other results
+	Keys(text []byte)      // a keyReport or null; called once, before all other results
 	Lines(text []byte)     // complete lines of the NDJSON report, including the summary
-	Finding(text []byte)   // a report that is not verified; only the first maxFindings
+	Finding(text []byte)   // a report that is not verified; called only for the first maxFindings
 	Summary(text []byte)   // once
-	Aggregate(text []byte) // once, after the summary
+	Aggregate(text []byte) // called once, after the summary
 }
 
 // verify runs a request. It returns an error if the request could not run as specified. Inputs that
@@ -126,7 +127,7 @@ func verify(ctx context.Context, r *request, out sink) error {
 		return err
 	}
 
-	// The page shows the keys before the first report.
+	// The page displays the keys before the first report.
 	text, err := receipt.AppendJSON(nil, given)
 	if err != nil {
 		return err
@@ -141,7 +142,7 @@ func verify(ctx context.Context, r *request, out sink) error {
 		}
 	}
 
-	// An interrupted run also has a summary, which states that it is incomplete.
+	// An interrupted run also has a summary, which states that the run is incomplete.
 	sum, err := run.Summary()
 	if incomplete := (*stream.IncompleteError)(nil); err != nil && !errors.As(err, &incomplete) {
 		return err
@@ -170,7 +171,7 @@ func (p *printer) report(rep *receipt.Report, text []byte) error {
 	p.lines = append(p.lines, '\n')
 	p.add(rep, text)
 
-	// Pass on the lines before the finding, so that a reader never counts more findings than
+	// The lines are passed on before the finding, so that a reader never counts more findings than
 	// receipts.
 	found := rep.Verdict != receipt.Verified && p.findings < maxFindings
 	line := p.lines[from : len(p.lines)-1]
@@ -185,7 +186,7 @@ func (p *printer) report(rep *receipt.Report, text []byte) error {
 	return nil
 }
 
-// add adds a receipt to the sums. They include only receipts that match their hash.
+// add adds a receipt to the aggregate. The sums include only receipts that match their hash.
 func (p *printer) add(rep *receipt.Report, text []byte) {
 	limits := canon.Limits{Bytes: receipt.MaxBytes, Depth: receipt.MaxDepth}
 	if text == nil || p.doc.Parse(text, limits) != nil {
@@ -211,7 +212,7 @@ func (p *printer) end(sum *stream.Summary) error {
 	p.lines = append(append(p.lines, text...), "}\n"...)
 	p.flush()
 
-	// For a single receipt, its report lists what was not checked.
+	// If there is only one receipt, its own report lists the missing checks.
 	shown := *sum
 	if sum.Receipts+sum.Copies > 1 {
 		shown.NotChecked = slices.Concat(sum.NotChecked, headline.Unchecked(sum.Unchecked, sum.Withheld))
@@ -224,9 +225,10 @@ func (p *printer) end(sum *stream.Summary) error {
 	return nil
 }
 
-// recognize returns the kind of a file from its first bytes; whole reports whether these are all
-// bytes. For a gzip-compressed file, the kind is that of the content. An attestation contains a
-// receipt and is verified with it, so it has no kind here.
+// recognize returns the kind of a file based on its first bytes. The argument whole reports whether
+// head contains the entire file. If a file is compressed with gzip, the kind is that of its
+// content. An attestation contains a receipt and is verified with it, so it is not a separate kind
+// here.
 func recognize(head []byte, whole bool) kind.Found {
 	found := recognizePlain(head, whole)
 	if found.Kind == kind.Attestation {
@@ -241,7 +243,7 @@ func recognizePlain(head []byte, whole bool) kind.Found {
 		return kind.Of(head, whole)
 	}
 
-	// A truncated part still reveals the beginning of the content.
+	// Even truncated data reveals the beginning of the content.
 	inner, err := io.ReadAll(io.LimitReader(packed, kind.Head))
 	found := kind.Of(inner, false)
 	if err == nil && whole && len(inner) < kind.Head {

@@ -9,8 +9,7 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 )
 
-// absent returns a hint about a path that does not exist, with the path that was probably
-// meant.
+// absent returns a hint for a path that does not exist, with the path that was probably intended.
 func absent(path string) string {
 	switch bare := strings.Trim(path, `'"`); {
 	case path == "":
@@ -27,7 +26,7 @@ func absent(path string) string {
 		return how
 	}
 
-	// Compare with the files in the same directory.
+	// The name is compared with the files in the same directory.
 	dir, name := filepath.Split(path)
 	if near := nearestName(name, namesIn(filepath.Clean(dir))); near != "" {
 		return "did you mean " + cli.ShellFile(dir+near) + "?"
@@ -35,7 +34,7 @@ func absent(path string) string {
 	return "check the path; - reads stdin"
 }
 
-// nearestName returns the file that was probably meant, or "". Extensions can be most of a
+// nearestName returns the file that was probably intended, or "". An extension can be most of a
 // name, so the names without extensions must be similar.
 func nearestName(name string, names []string) string {
 	var stems []string
@@ -66,7 +65,7 @@ func exists(path string) bool {
 	return path != "" && err == nil
 }
 
-// misnumbered returns how to address a line or item of a file by its number, from 1.
+// misnumbered returns a hint about addressing a line or an item of a file by its number, from 1.
 func misnumbered(path string) string {
 	at := strings.LastIndexAny(path, ":#")
 	if at <= 0 || !exists(path[:at]) {
@@ -79,7 +78,7 @@ func misnumbered(path string) string {
 	return "lines and items are named by their numbers, from 1: " + file + ":1"
 }
 
-// namesIn returns the names of some files in a directory.
+// namesIn returns the names of some of the files in a directory.
 func namesIn(dir string) (names []string) {
 	f, err := os.Open(dir)
 	if err != nil {
@@ -88,7 +87,7 @@ func namesIn(dir string) (names []string) {
 	defer f.Close()
 
 	const most = 1000
-	entries, _ := f.ReadDir(most) // the entries that were read are enough for a guess
+	entries, _ := f.ReadDir(most) // the entries that were read are sufficient for a guess
 	for _, e := range entries {
 		if !e.IsDir() {
 			names = append(names, e.Name())

@@ -16,7 +16,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// isArtifact reports whether a directory is an artifact of AEL, which is one input.
+// isArtifact reports whether a directory is an AEL artifact, which is one input.
 func isArtifact(dir string) bool {
 	f, err := os.Open(filepath.Join(dir, "manifest.json"))
 	if err != nil {

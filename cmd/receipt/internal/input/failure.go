@@ -10,8 +10,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// Fatal returns the failure for a run without a result. It returns nil if inputs could not
-// be read, which the summary lists, or if the caller stopped early.
+// Fatal returns the failure for a run that has no result. It returns nil if inputs could not be
+// read, because the summary lists them, or if the caller stopped early.
 func Fatal(err error) error {
 	var incomplete *stream.IncompleteError
 	switch {
@@ -37,7 +37,7 @@ func NotRead(n stream.Notice) error {
 	return cli.Usage(hint, "%q: %s", n.Source, n.Detail)
 }
 
-// documentFailure returns the failure for an input whose documents are read without being verified.
+// documentFailure returns the failure for an input whose documents are read but not verified.
 func documentFailure(err error) error {
 	var bad *stream.DocumentError
 	var incomplete *stream.IncompleteError

@@ -12,7 +12,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// Flags specify the inputs and how they are read.
+// Flags specifies the inputs, and how they are read.
 type Flags struct {
 	FilesFrom, input string
 	Long             bool
@@ -35,8 +35,8 @@ func kindNames() (names []string) {
 	return names
 }
 
-// Keeping selects the inputs as Selected does, and rejects an output that is one of the
-// inputs. Unlike KeepRead, it also sees inputs in directories and in lists of paths.
+// Keeping is like Selected, but returns an error if the output is one of the inputs. Unlike
+// KeepRead, it also checks inputs in directories and in lists of paths.
 func (f *Flags) Keeping(e *cli.Env, paths []string, flag, written string) (*Selection, error) {
 	s, err := f.Selected(e, paths)
 	if err != nil || written == "" || !s.Has(written) {
@@ -45,8 +45,8 @@ func (f *Flags) Keeping(e *cli.Env, paths []string, flag, written string) (*Sele
 	return nil, cli.Usage(anotherFile, "--%s names one of the inputs, %q", flag, written)
 }
 
-// Selected selects the inputs as Select does. A missing input is an error, because the
-// result of the command includes all inputs.
+// Selected is like Select, but a missing input is an error. Commands use it if their result must
+// include all inputs.
 func (f *Flags) Selected(e *cli.Env, paths []string) (*Selection, error) {
 	s, err := f.Select(e, paths)
 	if err != nil {
@@ -75,7 +75,7 @@ func (f *Flags) Select(e *cli.Env, paths []string) (*Selection, error) {
 		}
 	}
 
-	// If stdin is a terminal, the user probably forgot the path.
+	// If stdin is a terminal, the user probably forgot to specify a path.
 	if len(paths) == 0 {
 		if file, ok := e.In.(*os.File); ok && cli.IsTerminal(file) {
 			return nil, cli.Usage("specify a file, or - for stdin", "no receipt was specified")

@@ -22,10 +22,10 @@ import (
 	"github.com/receiptkit/receiptkit/redact"
 )
 
-// ReadInput reads one document: a file, stdin for "-", PATH:N, which is line or item N of a file,
-// as in the output of verify, or a receipt_id of the default ledger. For archives and compressed
-// files, it returns the JSON in them. It stops one byte after the largest receipt, so that an
-// endless input is not read forever.
+// ReadInput reads one document: a file, stdin for "-", line or item N of a file for PATH:N, as in
+// the output of verify, or a receipt_id in the default ledger. For archives and compressed files,
+// it returns the JSON in them. It reads at most one byte more than the largest receipt, so that it
+// ends even if the input is endless.
 func ReadInput(e *cli.Env, path string) ([]byte, error) {
 	if file, index, ok := Address(path); ok {
 		return readAddress(e, path, file, index)
@@ -34,12 +34,12 @@ func ReadInput(e *cli.Env, path string) ([]byte, error) {
 		return data, err
 	}
 
-	// One more byte shows that an input is too large.
+	// The additional byte shows that an input is too large.
 	data, err := ReadBounded(e, path, archive.MaxItemBytes+1)
 	if err != nil {
 		return nil, err
 	}
-	if f := kind.Of(data, false); f.Kind == kind.Image || f.Kind == kind.Document { // some of these begin like CBOR
+	if f := kind.Of(data, false); f.Kind == kind.Image || f.Kind == kind.Document { // some of these files begin like CBOR
 		return nil, noReceipt(path, f)
 	}
 	if !packed(data) {
@@ -48,7 +48,7 @@ func ReadInput(e *cli.Env, path string) ([]byte, error) {
 	return onlyOne(path, data)
 }
 
-// onlyOne returns the only document of an archive or a compressed file.
+// onlyOne returns the only document in an archive or a compressed file.
 func onlyOne(path string, data []byte) ([]byte, error) {
 	text, err := bytesSource(path, data).Find(0, false)
 	if f, ok := otherKind(err); ok {
@@ -64,9 +64,9 @@ func onlyOne(path string, data []byte) ([]byte, error) {
 	return text, nil
 }
 
-// ReadHashable reads one document whose hash distinguishes it from every other document. It
-// rejects integers that a double cannot represent, because documents with neighboring
-// integers have the same hash. For an API envelope, it returns the receipt inside.
+// ReadHashable reads one document whose hash distinguishes it from all other documents. It rejects
+// integers that a double cannot represent, because the hash does not distinguish them from
+// neighboring integers. If the document is an API envelope, it returns the receipt inside.
 func ReadHashable(e *cli.Env, path string) (*canon.Document, error) {
 	doc, err := ReadDocument(e, path)
 	if err != nil {
@@ -102,8 +102,8 @@ func ReadDocument(e *cli.Env, path string) (*canon.Document, error) {
 	return nil, cli.Refuted("", "%q: %w", cli.SourceName(path), err) // the input is refuted, not unreadable
 }
 
-// ReadReceipt reads one document as ReadInput does. For an API envelope, it returns the
-// receipt inside. If there are several receipts, the error states how to name one of them.
+// ReadReceipt reads one document as ReadInput does. If the document is an API envelope, it returns
+// the receipt inside. If there are several receipts, the error states how to address one of them.
 func ReadReceipt(e *cli.Env, path string) ([]byte, error) {
 	data, err := ReadInput(e, path)
 	if err != nil {
@@ -121,7 +121,7 @@ func ReadReceipt(e *cli.Env, path string) ([]byte, error) {
 	if holdsSeveral(path, data) {
 		return nil, several(path)
 	}
-	return data, nil // the caller reports what is wrong with it
+	return data, nil // the caller reports the error in it
 }
 
 // holdsSeveral reports whether data begins with several documents: lines, an array, or a
@@ -131,7 +131,7 @@ func holdsSeveral(path string, data []byte) bool {
 	return errors.Is(err, stream.ErrSeveral)
 }
 
-// several returns the failure for an input with several receipts where one is expected.
+// several returns the failure for an input with several receipts if only one is permitted.
 func several(path string) error {
 	return cli.Usage("name one of them: "+cli.ShellName(cli.SourceName(path)+":1"), "%q holds several documents, expected one", cli.SourceName(path))
 }
@@ -145,9 +145,9 @@ func packed(data []byte) bool {
 	return len(data) > 0 && (data[0] >= 0x80 && data[0] < 0xe0 || unpack.Format(data) != "")
 }
 
-// Address splits PATH:N into the file and the number. A file with that name takes
-// precedence. If there is no file named stdin, stdin:N is an item of stdin, as in the
-// output of verify.
+// Address splits PATH:N into the path of the file and the number. A file whose name is PATH:N takes
+// precedence. If there is no file named stdin, stdin:N is an item of stdin, as in the output of
+// verify.
 func Address(path string) (file string, index int, ok bool) {
 	i := strings.LastIndexByte(path, ':')
 	if i <= 0 {
@@ -167,7 +167,7 @@ func Address(path string) (file string, index int, ok bool) {
 	return path[:i], index, err == nil && !info.IsDir()
 }
 
-// readAddress reads one document of an input with several documents.
+// readAddress reads one of several documents in an input.
 func readAddress(e *cli.Env, path, file string, index int) ([]byte, error) {
 	s := fileSource(file, stream.Sniffed, false)
 	if file == cli.StdinName {
@@ -206,7 +206,7 @@ func OpenInput(e *cli.Env, path string) (io.ReadCloser, error) {
 	return e.Counted(f), nil
 }
 
-// SizeOf returns the size of a file in bytes, if it is known.
+// SizeOf returns the size of a file in bytes, and reports whether it is known.
 func SizeOf(path string) (size int64, known bool) {
 	info, err := os.Stat(path)
 	if path == cli.StdinName || err != nil || !info.Mode().IsRegular() {
@@ -215,9 +215,9 @@ func SizeOf(path string) (size int64, known bool) {
 	return info.Size(), true
 }
 
-// UntilDone returns a reader that reads from r until ctx is done, so that a pipe without a
-// writer does not prevent an interrupted run from removing its temporary files. A caller
-// that stops before the end must close the reader.
+// UntilDone returns a reader that reads from r until ctx is done. If a pipe has no writer, an
+// interrupted run can therefore still remove its temporary files. A caller that stops before the
+// end must close the reader.
 func UntilDone(ctx context.Context, r io.Reader) io.ReadCloser {
 	in, out := io.Pipe()
 	stop := context.AfterFunc(ctx, func() { out.CloseWithError(cli.Usage("", "interrupted")) })
@@ -244,7 +244,7 @@ func ReadBounded(e *cli.Env, path string, most int64) ([]byte, error) {
 }
 
 func readAll(r io.Reader, name string, most int64) ([]byte, error) {
-	// A growing buffer takes twice the size of a large file. Most files have a known size.
+	// A growing buffer would need twice the size of a large file. The size of most files is known.
 	var b bytes.Buffer
 	if f, ok := r.(*os.File); ok {
 		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
@@ -259,7 +259,7 @@ func readAll(r io.Reader, name string, most int64) ([]byte, error) {
 	return data, nil
 }
 
-// RefuseAddress returns the failure for a URL, and nil for a path.
+// RefuseAddress returns the failure for a URL, or nil for a path.
 func RefuseAddress(path string) error {
 	if how := remote(path); how != "" {
 		return cli.Usage(how, "%q is an address, expected a file", LedgerName(path))
@@ -267,7 +267,7 @@ func RefuseAddress(path string) error {
 	return nil
 }
 
-// ReadError returns the failure for a path that cannot be read, with exit code 2.
+// ReadError returns the failure for a path that cannot be read, which has exit code 2.
 func ReadError(path string, err error) error {
 	hint := ""
 	if errors.Is(err, fs.ErrNotExist) {
@@ -295,6 +295,6 @@ func ReadDisclosures(e *cli.Env, path string) (*redact.Disclosures, error) {
 	return d, nil
 }
 
-// maxDisclosureBytes is the maximum size of a disclosure file: the content of a receipt,
-// and salts.
+// maxDisclosureBytes is the maximum size of a disclosure file, which may contain the content of a
+// receipt, and salts.
 const maxDisclosureBytes = 2 * receipt.MaxBytes

@@ -13,9 +13,9 @@ import (
 // anotherFile is the hint for an output that would overwrite an input.
 const anotherFile = "use another file; --force only overwrites the output of an earlier run"
 
-// KeepRead rejects an output that would overwrite a file that the command reads: a key,
-// evidence, or a receipt. --force is for overwriting the output of an earlier run. A
-// private key may exist only once.
+// KeepRead returns an error if an output would overwrite a file that the command reads, such as a
+// key, evidence, or a receipt. The flag --force is only for overwriting the output of an earlier
+// run. There may be no other copy of a private key.
 func KeepRead(cmd *cobra.Command, args []string) error {
 	for _, name := range writtenBy(cmd) {
 		for _, written := range valuesOf(cmd.Flags().Lookup(name)) {
@@ -34,7 +34,7 @@ func keepRead(cmd *cobra.Command, args []string, name, written string) (err erro
 
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		if f.Name == "extends" || name == "disclosures" && f.Name == "output" {
-			return // a checkpoint may replace the one that it extends, and redact reports the other case itself
+			return // a checkpoint may replace the checkpoint that it extends, and redact itself reports the other case
 		}
 		for _, read := range valuesOf(f) {
 			if file, _ := fileOf(read); err == nil && f.Name != name && cli.SameFile(file, written) {
@@ -61,8 +61,8 @@ func writtenBy(cmd *cobra.Command) []string {
 	return written
 }
 
-// inPlace reports whether an output of the command may overwrite its input, or the command
-// itself reports why it may not. A list of the receipts must never overwrite them.
+// inPlace reports whether an output of the command may overwrite its input, or whether the command
+// itself reports this error. A list of receipts must never overwrite the receipts.
 func inPlace(cmd *cobra.Command, name string) bool {
 	return name != "manifest" && name != "state" && slices.Contains([]string{"seal", "sign", "redact", "cosign", "sanitize", "record", "verify"}, cmd.Name())
 }

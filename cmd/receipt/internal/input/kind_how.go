@@ -7,8 +7,9 @@ import (
 	"github.com/receiptkit/receiptkit/internal/kind"
 )
 
-// Next returns the action for a file that is not a receipt: a command to copy if there is one, in
-// which the user replaces the words in capitals, or otherwise the advice of the library.
+// Next returns the recommended action for a file that is not a receipt. If there is a command to
+// copy, in which the user replaces the words in capitals, it returns the command, and otherwise the
+// advice of the library.
 func Next(f kind.Found, path string) string {
 	file := cli.ShellFile(cli.SourceName(path))
 	if how := nextHow(f.Kind, file); how != "" {
@@ -23,7 +24,7 @@ func nextHow(k kind.Kind, file string) string {
 		k = Receipt
 	}
 	return strings.Replace(map[kind.Kind]string{
-		// Files that contain receipts or become receipts.
+		// Files that contain receipts, or from which receipts are created.
 		Receipt:          "receipt verify FILE",
 		kind.Draft:       "receipt seal FILE -o RECEIPT",
 		kind.Report:      "receipt merge FILE",
@@ -52,14 +53,14 @@ func nextHow(k kind.Kind, file string) string {
 	}[k], "FILE", file, 1)
 }
 
-// remote returns instructions for a file that is named by a URL, or "" for a path.
+// remote returns instructions for a URL, or "" for a path.
 func remote(path string) string {
 	scheme, rest, found := strings.Cut(path, "://")
 	if !found {
 		return ""
 	}
 
-	// The query is not part of the name, and often contains a signature.
+	// The query is not part of the file name, and often contains a signature.
 	rest, _, _ = strings.Cut(rest, "?")
 	name := rest[strings.LastIndexByte(rest, '/')+1:]
 	if name == "" || !strings.Contains(rest, "/") {

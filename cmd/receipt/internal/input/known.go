@@ -14,7 +14,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// Known contains the statements of a hash, a receipt, or an earlier report about streams.
+// Known contains the statements about streams in a hash, a receipt, or an earlier report.
 type Known struct {
 	Hash    canon.Digest
 	ID      string // receipt_id; only for a receipt
@@ -22,8 +22,8 @@ type Known struct {
 	Summary *stream.Summary
 }
 
-// ReadKnown reads a HASH|FILE|REPORT argument. All failures have exit code 2, because nothing is
-// compared with an argument that is damaged.
+// ReadKnown reads an argument of the form HASH|FILE|REPORT. All failures have exit code 2, because
+// nothing is compared with an argument that is damaged.
 func ReadKnown(e *cli.Env, arg string) (Known, error) {
 	k, err := readKnown(e, arg)
 	var f *cli.Failure
@@ -36,7 +36,7 @@ func ReadKnown(e *cli.Env, arg string) (Known, error) {
 func readKnown(e *cli.Env, arg string) (Known, error) {
 	if d, err := canon.ParseDigest([]byte(arg)); err == nil {
 		if d.IsZero() {
-			// In options, the zero hash would mean that there is no requirement.
+			// As an option, the zero hash would mean that there is no requirement.
 			return Known{}, cli.Usage("omit the flag if there is no such receipt", "%q is not the hash of a receipt", arg)
 		}
 		return Known{Hash: d}, nil
@@ -65,7 +65,7 @@ func readKnown(e *cli.Env, arg string) (Known, error) {
 		}
 	}
 
-	// Try the file as a report first. ReadReport returns ErrNotReport for anything else.
+	// The file is first read as a report. ReadReport returns ErrNotReport for any other file.
 	report, err := ReadReport(data)
 	if err != nil && !errors.Is(err, ErrNotReport) {
 		return Known{}, cli.Usage("", "%q: %w", arg, err)
@@ -94,7 +94,8 @@ func knownReceipt(arg string, data []byte) (Known, error) {
 	return Known{Hash: sealed.Hash(), ID: sealed.ID(), Stream: &s}, nil
 }
 
-// StreamText formats the name of a stream: issuer, tenant if there is one, workspace.
+// StreamText formats the name of a stream, which consists of the issuer, the tenant if there is
+// one, and the workspace.
 func StreamText(s chain.Stream) string {
 	text := s.Issuer + " / " + s.Workspace
 	if s.HasTenant {

@@ -15,7 +15,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger/sqlite"
 )
 
-// sqliteScheme begins the address of a file.
+// sqliteScheme is the prefix in the address of a file.
 const sqliteScheme = "sqlite:"
 
 // OpenLedger opens an existing ledger by its address: a path, sqlite:PATH, or the address of a
@@ -46,19 +46,19 @@ func CreateLedger(ctx context.Context, e *cli.Env, address string) (l ledger.Dat
 	return l, true, err
 }
 
-// LedgerFile returns the path in the address of a ledger, and whether the ledger is a file.
+// LedgerFile returns the path in the address of a ledger, and reports whether the ledger is a file.
 func LedgerFile(address string) (path string, file bool) {
 	path = strings.TrimPrefix(address, sqliteScheme)
 	return path, path != address || !strings.Contains(address, "://")
 }
 
-// IsLedger reports whether an argument is the address of a ledger, or the path of one.
+// IsLedger reports whether an argument is the address or the path of a ledger.
 func IsLedger(e *cli.Env, address string) bool {
 	path, _ := LedgerFile(address)
 	return driverOf(e, address) != nil || path != address || KindOfFile(path).Kind == kind.Ledger
 }
 
-// driverOf returns the driver of an address, or nil for a file.
+// driverOf returns the driver for an address, or nil for a file.
 func driverOf(e *cli.Env, address string) *ledger.Driver {
 	for i, d := range e.Drivers {
 		if strings.HasPrefix(address, d.Scheme+"://") {
@@ -68,8 +68,8 @@ func driverOf(e *cli.Env, address string) *ledger.Driver {
 	return nil
 }
 
-// openSQLite rejects an empty file, which may be the remains of an interrupted init or of a lost
-// ledger. Starting a new ledger would then fork its chains.
+// openSQLite rejects an empty file, which may be left over from an interrupted init or from a lost
+// ledger. A new ledger in such a file would fork the chains of the lost ledger.
 func openSQLite(ctx context.Context, path string, write bool) (ledger.Database, error) {
 	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Size() == 0 {
 		return nil, cli.Usage("restore a copy of the lost ledger; if there was none, remove the file, and create a ledger with receipt ledger init", "%q is empty: it is not a ledger, or its contents were lost", path)
@@ -102,8 +102,8 @@ func openSQLite(ctx context.Context, path string, write bool) (ledger.Database, 
 	return l, nil
 }
 
-// LedgerName returns an address for messages, without its password and its parameters, which may
-// contain one. A path is returned unchanged.
+// LedgerName returns an address for messages, without the password and the parameters, which may
+// contain a password. A path is returned unchanged.
 func LedgerName(address string) string {
 	scheme, rest, ok := strings.Cut(address, "://")
 	if !ok || scheme == "" || strings.ContainsAny(scheme, "/\\. ") {
@@ -112,7 +112,7 @@ func LedgerName(address string) string {
 
 	u, err := url.Parse(address)
 	if err != nil {
-		// The last @ ends the user and the password, if there are any.
+		// The last @ ends the user and the password if they are present.
 		rest, _, _ = strings.Cut(rest[strings.LastIndexByte(rest, '@')+1:], "?")
 		return scheme + "://" + rest
 	}
@@ -128,8 +128,8 @@ func EmptyLedger(e *cli.Env, address string) error {
 	return cli.Usage("record a session first: receipt record", "the ledger %q has no receipts", cli.Tilde(e, LedgerName(address)))
 }
 
-// LedgerReading describes an error of reading a ledger. A damaged ledger is refuted, regardless
-// of the command that finds the damage.
+// LedgerReading describes an error that occurred while a ledger was read. A damaged ledger is
+// refuted, regardless of which command finds the damage.
 func LedgerReading(err error) error {
 	var damage *ledger.Fault
 	if errors.As(err, &damage) {
@@ -142,7 +142,7 @@ func LedgerReading(err error) error {
 	return cli.Usage(LedgerHint(err), "%w", err)
 }
 
-// LedgerHint returns what to do about an error of a ledger.
+// LedgerHint returns a hint for an error of a ledger.
 func LedgerHint(err error) string {
 	switch {
 	case errors.As(err, new(*sqlite.ReplacedError)):
@@ -153,8 +153,8 @@ func LedgerHint(err error) string {
 	return ""
 }
 
-// LedgerReason adds the file to errors of the system. Other errors of a ledger name the
-// file themselves.
+// LedgerReason adds the name of the file to errors of the system. Other errors of a ledger already
+// contain the name of the file.
 func LedgerReason(err error) error {
 	var p *fs.PathError
 	if errors.As(err, &p) {

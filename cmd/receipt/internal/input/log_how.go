@@ -9,8 +9,8 @@ import (
 	"github.com/receiptkit/receiptkit/internal/unpack"
 )
 
-// LogHow returns how to convert a file into a log of events with one JSON object per line,
-// from the first bytes of the file.
+// LogHow returns how to convert a file to a log of events with one JSON object per line, based on
+// the first bytes of the file.
 func LogHow(path string) string {
 	const form = "a log has one JSON object per line; see docs/events.md"
 	f, err := os.Open(path)

@@ -21,8 +21,8 @@ const (
 )
 
 // idForms returns the strings whose prefixes can identify a receipt_id, shortest first: the part
-// after ".task-", which record appends to the ID of the session, the part after "receipt_", and the
-// ID itself.
+// after ".task-", which record appends to the session ID, the part after "receipt_", and the ID
+// itself.
 func idForms(id string) (forms []string) {
 	bare := strings.TrimPrefix(id, "receipt_")
 	if i := strings.LastIndex(bare, ".task-"); i >= 0 {
@@ -32,8 +32,8 @@ func idForms(id string) (forms []string) {
 	return slices.DeleteFunc(slices.Compact(forms), func(form string) bool { return form == "" })
 }
 
-// MatchID returns how well a string matches a receipt_id: 3 if it is the ID, 2 if it is one of its
-// parts, 1 if it is a prefix of at least four characters, and otherwise 0.
+// MatchID returns how well a string matches a receipt_id: 3 if it is the ID, 2 if it is a part of
+// the ID, 1 if it is a prefix of at least four characters, and 0 otherwise.
 func MatchID(id, text string) (fit int) {
 	if id == text {
 		return 3
@@ -49,11 +49,12 @@ func MatchID(id, text string) (fit int) {
 	return fit
 }
 
-// FindID returns the receipt_id in a ledger that a string identifies, which is the best match of
-// MatchID. It returns the string itself if there is no match, and an error if there are several.
+// FindID returns the receipt_id in a ledger that matches a string best according to MatchID. If
+// there is no match, it returns the string itself. If several IDs match equally well, it returns an
+// error.
 func FindID(ctx context.Context, l ledger.Reader, text string) (string, error) {
 	if _, err := l.Find(ctx, ledger.Key{ID: text}); err == nil || !errors.Is(err, ledger.ErrNotFound) {
-		return text, nil // the caller reads it, and reports an error
+		return text, nil // the caller reads this ID, and reports the error
 	}
 
 	best, found := 1, []string(nil)
@@ -76,8 +77,8 @@ func FindID(ctx context.Context, l ledger.Reader, text string) (string, error) {
 	return "", ambiguousID(text, found)
 }
 
-// stored returns the receipt of the default ledger that a string stands for, or nil if there is
-// none. A file with that name precedes it.
+// stored returns the receipt in the default ledger that a string identifies, or nil if there is
+// none. A file with this name takes precedence.
 func stored(e *cli.Env, text string) ([]byte, error) {
 	address := e.Defaults.Ledger
 	if address == "" || !MayBeID(e, text) {
@@ -113,7 +114,7 @@ func MayBeID(e *cli.Env, text string) bool {
 	return err != nil && text != cli.StdinName && !strings.ContainsAny(text, `/\`) && !IsLedger(e, text)
 }
 
-// ambiguousID returns the failure for a prefix of several IDs, and lists the first ones.
+// ambiguousID returns the failure for a prefix that several IDs share, and lists some of these IDs.
 func ambiguousID(text string, ids []string) error {
 	const most = 5
 	var list strings.Builder
@@ -129,8 +130,8 @@ func ambiguousID(text string, ids []string) error {
 	return cli.Usage("use more characters of the receipt_id", "%.120q is a prefix of %d receipt IDs: %s", text, len(ids), list.String())
 }
 
-// ShortIDs returns, for each receipt_id in a list, a prefix by which FindID finds it among them: at
-// least eight characters, or the complete part.
+// ShortIDs returns a prefix for each receipt_id in a list, by which FindID finds the ID among all
+// of them. A prefix has at least eight characters, or is the complete part.
 func ShortIDs(ids []string) []string {
 	all := idParts(ids)
 	short, rank := map[string]string{}, map[string]int{}
@@ -151,13 +152,13 @@ func ShortIDs(ids []string) []string {
 	return list
 }
 
-// An idPart is one of the forms of an ID. A smaller rank is preferred.
+// An idPart is one of the forms of an ID. A part with a smaller rank is preferred.
 type idPart struct {
 	text, id string
 	rank     int
 }
 
-// idParts returns the forms of IDs in the order of their text.
+// idParts returns the forms of all IDs, sorted by their text.
 func idParts(ids []string) (all []idPart) {
 	for _, id := range ids {
 		for rank, text := range idForms(id) {
@@ -170,8 +171,8 @@ func idParts(ids []string) (all []idPart) {
 	return slices.Compact(all)
 }
 
-// neighbors returns the parts of other IDs next to a part. No other part shares a longer prefix
-// with it.
+// neighbors returns the parts of other IDs that are adjacent to a part. No other part has a longer
+// prefix in common with it.
 func neighbors(all []idPart, at int) (list []idPart) {
 	for _, step := range []int{-1, 1} {
 		for i := at + step; i >= 0 && i < len(all); i += step {
@@ -192,8 +193,8 @@ func common(a, b string) (n int) {
 	return n
 }
 
-// cutPrefix returns the first n bytes of a string, extended to the end of a character that they
-// would cut.
+// cutPrefix returns the first n bytes of a string, and more if necessary to end with a complete
+// character.
 func cutPrefix(text string, n int) string {
 	for n < len(text) && !utf8.RuneStart(text[n]) {
 		n++

@@ -14,7 +14,7 @@ import (
 // A SavedReport is a report that verify or merge wrote.
 type SavedReport struct {
 	*stream.Summary
-	Listed   []canon.Digest // the hashes of the listed receipts
+	Listed   []canon.Digest // hashes of the listed receipts
 	reports  int            // number of listed receipts, including those without a hash
 	verdicts [3]int         // number of listed receipts, by verdict
 }
@@ -31,10 +31,10 @@ func begunReport(data []byte) bool {
 	return bytes.HasPrefix(data, []byte(`{"report_version":`)) || bytes.HasPrefix(data, []byte(ReportsBegin[:len(ReportsBegin)-1]))
 }
 
-// ReadReport reads a report in JSON or NDJSON, or a summary without reports. Every document
-// in it is parsed as strictly as a receipt; for example, duplicate members are rejected.
-// The limits of receipts do not apply. ReadReport returns ErrNotReport for other data, and
-// ErrNoSummary for a truncated report.
+// ReadReport reads a report in JSON or NDJSON, or a summary without reports. All documents in a
+// report are parsed as strictly as receipts, so that, for example, duplicate members are rejected.
+// The limits for receipts do not apply. It returns ErrNotReport for other data, and ErrNoSummary
+// for a truncated report.
 func ReadReport(data []byte) (*SavedReport, error) {
 	text := bytes.TrimSpace(data)
 	r := &SavedReport{}
@@ -49,7 +49,7 @@ func ReadReport(data []byte) (*SavedReport, error) {
 		return r.checked(r.readEach(lines))
 	}
 
-	// Any other form is parsed as one document.
+	// Any other form is parsed as a single document.
 	doc, err := parseReport(text)
 	var syntax *canon.SyntaxError
 	switch {
@@ -78,7 +78,7 @@ func (r *SavedReport) checked(err error) (*SavedReport, error) {
 }
 
 // consistent returns an error if the counts of the summary do not match the reports. A refuted copy
-// counts as a receipt; other copies do not. Some of the reports may have been omitted.
+// counts as a receipt, but other copies do not. The list of reports may be incomplete.
 func (r *SavedReport) consistent() error {
 	verified, refuted, undecided := r.verdicts[receipt.Verified], r.verdicts[receipt.Refuted], r.verdicts[receipt.Undecided]
 	if refuted > r.Refuted || r.Whole() && (refuted < r.Refuted || verified < r.Verified || undecided < r.Undecided) {
@@ -93,15 +93,15 @@ func parseReport(text []byte) (*canon.Document, error) {
 	return doc, doc.Parse(text, canon.Limits{Bytes: MaxReportBytes})
 }
 
-// readLines reads the form that verify writes, with one report per line, so that only one
-// line is parsed at a time. It returns false if the text has another form.
+// readLines reads the form that verify writes, with one report per line, so that only one line is
+// in memory at a time. It returns false if the text has another form.
 func (r *SavedReport) readLines(lines [][]byte) (whole bool, err error) {
 	const begin, none, end, summary = `"reports":[`, `"reports":[],`, `],`, `"summary":`
 	if len(lines) < 4 || string(lines[1]) != begin && string(lines[1]) != none {
 		return false, nil
 	}
 
-	// One report per line, up to the line that ends the list.
+	// The following lines contain one report each, up to the line that ends the list.
 	rest := lines[2:]
 	for string(lines[1]) == begin {
 		if len(rest) == 0 {
@@ -124,7 +124,7 @@ func (r *SavedReport) readLines(lines [][]byte) (whole bool, err error) {
 		}
 	}
 
-	// The summary and a brace, and nothing after them.
+	// These lines are the summary and a brace, and nothing follows them.
 	if len(rest) != 2 || !bytes.HasPrefix(rest[0], []byte(summary)) || string(rest[1]) != "}" || !json.Valid(rest[0][len(summary):]) {
 		return false, nil
 	}
@@ -190,14 +190,14 @@ func (r *SavedReport) readSummary(text []byte) error {
 	return nil
 }
 
-// list adds a listed receipt and its verdict.
+// list adds a listed receipt with its verdict.
 func (r *SavedReport) list(report canon.Node) error {
 	var v receipt.Verdict
 	if err := v.UnmarshalText([]byte(report.Member("verdict").String())); err != nil {
 		return fmt.Errorf("report %d: verdict: %w", r.reports+1, err)
 	}
 
-	// The verdict must follow from the checks, so a report that contradicts itself is rejected.
+	// The verdict must follow from the checks. A report that contradicts itself is rejected.
 	for _, check := range report.Member("checks").Elements() {
 		if check.Member("status").String() == receipt.StatusFailed.String() && v != receipt.Refuted {
 			return fmt.Errorf("report %d: it states %s, but a check failed", r.reports+1, v)

@@ -21,13 +21,13 @@ type Selection struct {
 	Skipped []stream.Notice // files in directories that are not inputs
 	Missing []Missing       // paths that cannot be read; they are reported and counted, but do not end the run
 	Stdin   bool
-	Entries int64 // for a ledger, the number of entries instead of a size; -1: unknown
+	Entries int64 // for a ledger, the number of entries; -1 if it is unknown
 
 	spooled  int64 // size of stdin after it was copied
 	progress *cli.Progress
 }
 
-// A Missing is a path without an input.
+// A Missing is a path that provides no input, with the reason.
 type Missing struct {
 	path  string
 	cause error // without the path
@@ -130,8 +130,8 @@ func (s *Selection) addFolder(root string, kind stream.Kind) {
 		return nil
 	})
 
-	// A directory without any receipt is an error, unless another error in it was already
-	// reported.
+	// A directory without any receipt is an error, unless another error in the directory was
+	// already reported.
 	if len(s.Sources) == before && len(s.Missing) == failed {
 		s.without(root, cli.Usage("receipts in directories are files *.json, *.jsonl, *.ndjson, *.cbor, *.cborseq, or *.cose, optionally followed by .gz or .zst", "the directory %q contains no receipt", root))
 	}
@@ -148,12 +148,14 @@ func Irregular(t fs.FileMode) string {
 	return "not a regular file"
 }
 
-// WithSlash makes a walk enter a directory that is named by a symbolic link.
+// WithSlash appends a slash to the path of a symbolic link to a directory, so that a walk enters
+// the directory.
 func WithSlash(path string) string {
 	return strings.TrimSuffix(path, string(filepath.Separator)) + string(filepath.Separator)
 }
 
-// HasExtension reports whether a file, perhaps a compressed one, has one of the extensions.
+// HasExtension reports whether a file has one of the extensions, possibly followed by the extension
+// of a compressed file.
 func HasExtension(path string, extensions ...string) bool {
 	name := strings.ToLower(filepath.Base(path))
 	name = strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".zst")
@@ -181,7 +183,7 @@ func (p *plainErrors) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// Has reports whether path is one of the inputs, regardless of its name.
+// Has reports whether path is one of the inputs, even under another name.
 func (s *Selection) Has(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && slices.ContainsFunc(s.Sources, func(src stream.Source) bool {
@@ -190,8 +192,8 @@ func (s *Selection) Has(path string) bool {
 	})
 }
 
-// CheckTempDir rejects a missing --temp-dir at the start of a run, because the directory may be
-// needed only hours later.
+// CheckTempDir returns an error at the start of a run if --temp-dir does not exist, because the
+// directory may be needed only hours later.
 func CheckTempDir(dir string) error {
 	info, err := os.Stat(dir)
 	switch {
@@ -205,8 +207,8 @@ func CheckTempDir(dir string) error {
 	return nil
 }
 
-// SpoolStdin copies stdin to a temporary file if it must be read twice. show returns the
-// progress of the copy.
+// SpoolStdin copies stdin to a temporary file if it must be read twice. The function show returns
+// the progress of the copy.
 func (s *Selection) SpoolStdin(ctx context.Context, dir string, twice bool, show func(passes ...string) *cli.Progress) (remove func(), err error) {
 	remove = func() {}
 	if !s.Stdin || len(s.Sources) < 2 && !twice {
@@ -220,12 +222,12 @@ func (s *Selection) SpoolStdin(ctx context.Context, dir string, twice bool, show
 		return remove, cli.Usage("use --temp-dir to name another directory", "%w", err)
 	}
 
-	// No other process needs the name. Without a name, the file disappears with the
-	// process. If a file in use cannot be removed, remove does so.
+	// No other process needs the name of the file. Without a name, the file disappears when the
+	// process ends. If the system cannot remove a file that is in use, remove does so later.
 	_ = os.Remove(f.Name())
 	remove = func() { f.Close(); os.Remove(f.Name()) }
 
-	// An interruption ends the copy even if stdin sends nothing.
+	// An interruption ends the copy even if stdin provides no data.
 	progress := show("copying stdin")
 	defer progress.End()
 	until := UntilDone(ctx, progress.Reader(in))
@@ -261,8 +263,8 @@ func ReadList(e *cli.Env, path string) ([]string, error) {
 		return nil, cli.Usage("", "%q names no file", path)
 	}
 
-	// A name may contain line ends. If a single name with line ends does not exist, it is treated
-	// as a list without NULs.
+	// A name may contain line ends. If there is a single name that contains line ends and no such
+	// file exists, it is treated as a list without NULs.
 	list := strings.Split(text, "\x00")
 	if _, err := os.Lstat(text); err != nil && len(list) == 1 && strings.Contains(text, "\n") {
 		return nil, cli.Usage("create such a list with find -print0", "%q separates paths with line ends, expected NUL", cli.SourceName(path))
@@ -273,7 +275,7 @@ func ReadList(e *cli.Env, path string) ([]string, error) {
 
 const maxListBytes = 256 << 20
 
-// size returns the number of bytes in one pass over the inputs, or 0 if it is unknown.
+// size returns the number of bytes in one pass over the inputs, or 0 if the number is unknown.
 func (s *Selection) size() (total int64) {
 	if s.Entries != 0 {
 		return 0
@@ -296,8 +298,8 @@ func (s *Selection) size() (total int64) {
 	return total
 }
 
-// Readings returns the names of the passes over the inputs: last, preceded by a first pass if
-// inputs are joined by their links or read twice.
+// Readings returns the names of the passes over the inputs. The name last is preceded by a first
+// pass if inputs are joined by their links or read twice.
 func (s *Selection) Readings(last string, twice bool) []string {
 	if len(s.Sources) > 1 || twice {
 		return []string{"reading", last}
@@ -305,8 +307,8 @@ func (s *Selection) Readings(last string, twice bool) []string {
 	return []string{last}
 }
 
-// Show reports the reading of the inputs to a progress, with one pass for each time that
-// they are read.
+// Show reports the reading of the inputs to a progress, with one pass for each time that the inputs
+// are read.
 func (s *Selection) Show(p *cli.Progress) {
 	if s.progress = p; p == nil {
 		return
@@ -336,8 +338,8 @@ func (s *Selection) Begin(e *cli.Env, passes ...string) *cli.Progress {
 	return p
 }
 
-// Each calls do with every document, in the order of the input, and records documents that
-// are skipped because they are not receipts.
+// Each calls do with every document in input order, and records documents that are skipped because
+// they are not receipts.
 func (s *Selection) Each(ctx context.Context, long bool, do func(*stream.Document) error) error {
 	for d, err := range stream.Read(ctx, s.Sources, stream.Options{Long: long}) {
 		switch {
@@ -355,7 +357,7 @@ func (s *Selection) Each(ctx context.Context, long bool, do func(*stream.Documen
 	return nil
 }
 
-// TellSkipped prints which files of directories were skipped, and why.
+// TellSkipped prints the files in directories that were skipped, and the reasons.
 func (s *Selection) TellSkipped(e *cli.Env) {
 	var lines []string
 	for _, n := range s.Skipped {

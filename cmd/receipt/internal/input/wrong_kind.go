@@ -15,10 +15,10 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// Receipt is the kind of a receipt, however damaged. Package kind does not detect it.
+// Receipt is the kind of a receipt, even a damaged one. Package kind does not detect it.
 const Receipt kind.Kind = "receipt"
 
-// KindOf returns the kind of a file from its content.
+// KindOf returns the kind of a file based on its content.
 func KindOf(data []byte) kind.Found {
 	f := kind.Of(data, len(data) <= kind.Head)
 	if f.Kind != kind.Unknown {
@@ -26,7 +26,7 @@ func KindOf(data []byte) kind.Found {
 	}
 	doc := new(canon.Document)
 	text, err := stream.Receipt(doc, data)
-	if err != nil { // for lines, use the first
+	if err != nil { // if the file contains lines, the first line is used
 		line, _, _ := strings.Cut(string(data[:min(len(data), kind.Head)]), "\n")
 		text, err = stream.Receipt(doc, []byte(line))
 	}
@@ -67,8 +67,8 @@ func headOf(path string) []byte {
 	return head
 }
 
-// WrongKind returns the failure for a file of another kind than the wanted one, such as "a
-// key set". It returns nil if the kind is unknown or one of kinds.
+// WrongKind returns the failure for a file of a different kind than wanted, such as "a key set". It
+// returns nil if the kind is unknown or one of kinds.
 func WrongKind(path string, data []byte, wanted string, kinds ...kind.Kind) error {
 	f := KindOf(data)
 	if f.Kind == kind.Unknown || slices.Contains(kinds, f.Kind) {
@@ -78,8 +78,8 @@ func WrongKind(path string, data []byte, wanted string, kinds ...kind.Kind) erro
 	return cli.Usage(hint, "%q is %s, expected %s", cli.SourceName(path), f.What, wanted)
 }
 
-// notReceipt returns the failure for an input of a kind that contains no receipts, and nil for
-// any other input.
+// notReceipt returns the failure for an input of a kind that contains no receipts, or nil for any
+// other input.
 func notReceipt(path string, data []byte) error {
 	f := kind.Of(data, len(data) <= kind.Head)
 	if !f.Kind.Foreign() {
@@ -92,8 +92,8 @@ func noReceipt(path string, f kind.Found) error {
 	return cli.Usage(Next(f, path), "%q is not a receipt: it is %s", cli.SourceName(path), f.What)
 }
 
-// RefuseDocument rejects a document that is recognized as neither a receipt nor a draft.
-// The document was read, so it is refuted.
+// RefuseDocument returns the failure for a document that is neither a receipt nor a draft. The
+// document was read, so it is refuted.
 func RefuseDocument(path string, root canon.Node, wanted string) error {
 	f := kind.Of(root.Raw(), true)
 	if f.Kind == kind.Unknown || f.Kind == kind.Draft {
@@ -102,8 +102,8 @@ func RefuseDocument(path string, root canon.Node, wanted string) error {
 	return cli.Refuted(Next(f, path), "%q is not a %s: it is %s", cli.SourceName(path), wanted, f.What)
 }
 
-// RefuseOther rejects a document without any member of a receipt or a draft, such as a key
-// set or a line of a log.
+// RefuseOther returns the failure for a document without any members of a receipt or a draft, such
+// as a key set or a line of a log.
 func RefuseOther(d *stream.Document, wanted string) error {
 	root := d.Root()
 	if strings.HasPrefix(root.Member("schema").String(), "receipt-") || !root.Member("receipt_id").IsZero() || !root.Member("chain").IsZero() {
@@ -115,7 +115,7 @@ func RefuseOther(d *stream.Document, wanted string) error {
 	return cli.Refuted("", "%q is not a %s: it has no member schema, receipt_id, or chain", d.Address(), wanted)
 }
 
-// RefuseUnsealed rejects a draft, and what RefuseOther rejects.
+// RefuseUnsealed returns the failure for a draft, and for documents that RefuseOther rejects.
 func RefuseUnsealed(d *stream.Document) error {
 	if !d.Root().Member("chain").Member("receipt_hash").IsZero() {
 		return nil
@@ -126,8 +126,9 @@ func RefuseUnsealed(d *stream.Document) error {
 	return RefuseDraft(d.Address(), d.Root().Raw(), " -o RECEIPT")
 }
 
-// RefuseDraft rejects a draft where a receipt is expected. The hint is to seal it, with additional
-// flags if they are given. A draft that cannot be sealed is treated as a receipt with mistakes.
+// RefuseDraft returns the failure for a draft where a receipt is expected. The hint suggests
+// sealing it, with additional flags if they are given. A draft that cannot be sealed is treated as
+// an invalid receipt.
 func RefuseDraft(path string, data []byte, flags string) error {
 	f := kind.Of(data, true)
 	if f.Kind != kind.Draft {
@@ -143,7 +144,7 @@ func RefuseDraft(path string, data []byte, flags string) error {
 	return nil
 }
 
-// otherKind returns the kind of an input if that is why it could not be read.
+// otherKind returns the kind of an input if the kind is the reason why it could not be read.
 func otherKind(err error) (kind.Found, bool) {
 	var other *stream.OtherKindError
 	if errors.As(err, &other) {

@@ -35,7 +35,7 @@ type archiveOptions struct {
 	output cli.OutputFlags
 	doing  string // packing or unpacking
 
-	refuse func(*stream.Document) error // rejects documents that must not be copied; if nil, all are copied
+	refuse func(*stream.Document) error // rejects documents that must not be copied; if nil, all documents are copied
 }
 
 func (o *archiveOptions) add(cmd *cobra.Command) {
@@ -124,7 +124,7 @@ type DocumentWriter struct {
 }
 
 // NewDocumentWriter opens an output with one of the given extensions. The first extension is the
-// format of stdout.
+// format for stdout.
 func NewDocumentWriter(e *cli.Env, to *cli.OutputFlags, extensions ...string) (*DocumentWriter, error) {
 	form := extensions[0]
 	if !to.Stdout() {
@@ -152,7 +152,7 @@ func NewDocumentWriter(e *cli.Env, to *cli.OutputFlags, extensions ...string) (*
 	return w, err
 }
 
-// Put writes one document. Errors name the address, which is the document's source.
+// Put writes one document. Errors contain the address of the document.
 func (w *DocumentWriter) Put(address string, d *canon.Document) (err error) {
 	if w.Count++; w.one && w.Count > 1 {
 		many := ".jsonl"

@@ -23,7 +23,7 @@ type attestOptions struct {
 	output              cli.OutputFlags
 }
 
-// The predicates of --predicate.
+// The values of --predicate.
 const (
 	ownPredicate = "receipt"
 	auditRecord  = "audit-record"
@@ -91,8 +91,8 @@ func (o *attestOptions) attest(ctx context.Context, e *cli.Env, path string, sea
 		return commitFailure(path, err)
 	}
 
-	// Open the key only after the receipt and the commit were checked, because the user may have to
-	// type a passphrase.
+	// The key is opened only after the receipt and the commit have been checked, because the user
+	// may have to type a passphrase.
 	key, err := o.key.Open(ctx, e)
 	if err != nil {
 		return err
@@ -103,7 +103,7 @@ func (o *attestOptions) attest(ctx context.Context, e *cli.Env, path string, sea
 	}
 
 	// The last signature in the report is that of the attestation, because it is checked after the
-	// signatures of the receipt.
+	// signatures in the receipt.
 	err = o.review(e, path, sealed, key.Public(), func(v *receipt.Verifier, set *keys.Set, rep *receipt.Report) bool {
 		attest.NewOpener(set, v.Policy()).Judge(v, envelope.Bytes(), rep)
 		n := len(rep.Signatures)
@@ -140,7 +140,7 @@ func (o *attestOptions) record(ctx context.Context, e *cli.Env, path string, sea
 	return o.sign(ctx, e, key, text)
 }
 
-// sign writes a statement of another format in a bundle.
+// sign writes a statement in another format as a bundle.
 func (o *attestOptions) sign(ctx context.Context, e *cli.Env, key *keys.Signer, text []byte) error {
 	envelope, err := attest.SignText(ctx, text, key)
 	if err != nil {
@@ -149,9 +149,9 @@ func (o *attestOptions) sign(ctx context.Context, e *cli.Env, key *keys.Signer, 
 	return o.output.Write(e, envelope.Bytes(), 0o644)
 }
 
-// review judges the document before it is written. It uses the trusted keys or, without --keys,
-// only the signing key, which does not verify signatures of the receipt by other keys. judge
-// reports whether the signature that was added, if any, is valid.
+// review verifies the document before it is written. It uses the trusted keys. Without --keys, it
+// uses only the signing key, which does not verify signatures of the receipt by other keys. The
+// function judge reports whether the signature that was added, if any, is valid.
 func (o *attestOptions) review(e *cli.Env, path string, sealed *receipt.Sealed, public *keys.PublicKey, judge func(*receipt.Verifier, *keys.Set, *receipt.Report) bool) error {
 	set, err := o.trusted(e, sealed, public)
 	if err != nil {
@@ -178,7 +178,7 @@ func (o *attestOptions) review(e *cli.Env, path string, sealed *receipt.Sealed, 
 	return cli.Undecided(attestHow(path, f.Code), "%q cannot be attested: %s: %s", cli.SourceName(path), f.Code, f.Detail)
 }
 
-// warnOtherKey prints a warning if the receipt names a different key from the one that attests it.
+// warnOtherKey prints a warning if the receipt names a different key than the one that attests it.
 func warnOtherKey(e *cli.Env, sealed *receipt.Sealed, public *keys.PublicKey) {
 	if named := sealed.Document().Root().Member("issuer").Member("public_key_id"); !named.IsZero() && named.String() != public.ID {
 		e.Warn("", "the receipt names %q as its issuer's key; an attestation by %q does not count as its issuer's", named.String(), public.ID)

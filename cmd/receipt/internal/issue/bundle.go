@@ -28,7 +28,7 @@ replay.`,
 }
 
 // makeBundle writes the result of a command to stdout or to a file, which is created completely or
-// not at all. Only the owner can read the file, even for a sanitized bundle, until the owner
+// not at all. Only the owner can read the file, even if the bundle is sanitized, until the owner
 // changes its mode.
 func makeBundle(e *cli.Env, doing string, to *cli.OutputFlags, text func() (*bundle.Text, error)) error {
 	if err := to.Check(); err != nil {
@@ -46,7 +46,7 @@ func makeBundle(e *cli.Env, doing string, to *cli.OutputFlags, text func() (*bun
 	})
 }
 
-// markerFlags specify how strings that look like secrets are handled.
+// markerFlags specifies how strings that look like secrets are handled.
 type markerFlags struct{ allow, strict bool }
 
 func (o *markerFlags) register(f *pflag.FlagSet) {
@@ -106,8 +106,8 @@ func bundleRefusal(name, what string, wrong *bundle.Error) error {
 		return cli.Undecided("create the draft after the run has ended", "%q: %w", name, wrong)
 	}
 
-	// Suggest the next step: remove a secret, use the command for this kind of file, or check the
-	// form.
+	// The hint suggests the next step, which is to remove a secret, to use the command for this
+	// kind of file, or to check the format.
 	hint := ""
 	switch f := input.KindOfFile(name); {
 	case wrong.Kind == bundle.UnsafeSecretMarker:
@@ -123,8 +123,8 @@ func bundleRefusal(name, what string, wrong *bundle.Error) error {
 // Expected contents of a file, for messages.
 const aBundle, aRun = "session bundle", "run record"
 
-// stays is like bundleFailure, for commands that remove secrets. The only marker that they refuse is in a
-// member name, which they cannot replace.
+// stays is like bundleFailure, but for commands that remove secrets. Such a command refuses a
+// secret only in the name of a member, because it cannot replace the name.
 func stays(path, what string, err error) error {
 	if wrong := (*bundle.Error)(nil); errors.As(err, &wrong) && wrong.Kind == bundle.UnsafeSecretMarker {
 		return cli.Refuted("rename the member, or omit the object", "%q: %w", cli.SourceName(path), wrong)
@@ -132,7 +132,7 @@ func stays(path, what string, err error) error {
 	return bundleFailure(path, what, err)
 }
 
-// bundleFlag returns the flag that sets an option, or the option itself.
+// bundleFlag returns the flag that sets an option, or the name of the option if there is no flag.
 func bundleFlag(option string) string {
 	flags := map[string]string{
 		"Mode": "--mode", "Strict": "--strict", "CreatedAt": "--created-at", "Issuer.ID": "--issuer", "IssuedAt": "--issued-at",

@@ -71,7 +71,7 @@ func validate(e *cli.Env, path string, markers bundle.Markers, asJSON bool) erro
 		return err
 	}
 
-	// These strings are secrets only according to a heuristic.
+	// A heuristic detected these strings as possible secrets.
 	for _, w := range info.Warnings {
 		e.Warn("", "at %s: %s", w.Path, w.Rule)
 	}

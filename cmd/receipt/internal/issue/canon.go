@@ -63,7 +63,8 @@ func checkCanonical(path string, doc *canon.Document) error {
 	}
 	src, canonical := doc.Source(), doc.AppendCanonical(nil)
 
-	// Report the first difference, and report the frequent case of a trailing line feed separately.
+	// The first difference is reported. A trailing line feed, which is a frequent difference, is
+	// reported separately.
 	at := 0
 	for at < len(src) && at < len(canonical) && src[at] == canonical[at] {
 		at++
@@ -100,7 +101,7 @@ func NewHash(e *cli.Env) *cobra.Command {
 	}
 }
 
-// printHash prints the computed hash of a receipt, regardless of the stated one.
+// printHash prints the computed hash of a receipt, even if the stated hash differs.
 func printHash(e *cli.Env, path string) error {
 	doc, err := input.ReadHashable(e, path)
 	if err != nil {

@@ -71,7 +71,7 @@ func disclose(e *cli.Env, path string, o *discloseOptions) error {
 		return err
 	}
 
-	// Commitments have meaning only in a receipt that matches its hash.
+	// A commitment has a meaning only in a receipt that matches its hash.
 	if err := input.RefuseDraft(path, data, " --key KEY -o RECEIPT"); err != nil {
 		return err
 	}
@@ -80,7 +80,8 @@ func disclose(e *cli.Env, path string, o *discloseOptions) error {
 		return cli.Refuted("receipt verify --integrity-only "+cli.ShellFile(cli.SourceName(path))+" shows all of it; only a sealed, undamaged receipt has commitments to check", "%q: %w", cli.SourceName(path), err)
 	}
 
-	// Bind the disclosures to this receipt, so that they do not apply to any other.
+	// The disclosures are bound to this receipt, so that they cannot be used with any other
+	// receipt.
 	bound, err := given.Bind(sealed.Hash())
 	if err != nil {
 		return cli.Refuted("", "%q: %w", o.disclosures, err)
@@ -91,7 +92,7 @@ func disclose(e *cli.Env, path string, o *discloseOptions) error {
 		}
 	}
 
-	// A value that does not match its commitment must not be passed on.
+	// A value that does not match its commitment must not be disclosed.
 	if err := bound.Check(sealed.Document()); err != nil {
 		how := "use the file that receipt redact --disclosures wrote for this receipt"
 		if wrong := (*redact.DisclosureError)(nil); errors.As(err, &wrong) && wrong.Code == string(receipt.CodeDisclosureUnknown) {

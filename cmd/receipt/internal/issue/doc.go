@@ -1,3 +1,3 @@
-// Package issue contains the commands that create receipts, or convert them: record, redact, canon,
-// seal, sign, attest, export, archive, and bundle.
+// Package issue contains the commands that create or convert receipts: record, redact, canon, seal,
+// sign, attest, export, archive, and bundle.
 package issue

@@ -18,7 +18,7 @@ import (
 var recordPage string
 
 // RecordPage returns docs/record.md, which describes how log entries map to receipt members. The
-// content is from the tables that record uses.
+// content is from the tables that package record uses.
 func RecordPage() ([]byte, error) {
 	page, err := template.New("record").Parse(recordPage)
 	if err != nil {
@@ -75,7 +75,7 @@ func EventsPage() []byte {
 	return b.Bytes()
 }
 
-// An eventsPage writes the page from the schema.
+// An eventsPage writes the page based on the schema.
 type eventsPage struct {
 	w       io.Writer
 	schema  canon.Node
@@ -83,13 +83,14 @@ type eventsPage struct {
 	receipt map[string]string // effect on the receipt, by kind
 }
 
-// def returns the name and the definition that a $ref refers to.
+// def returns the name of the definition to which a $ref refers, and the definition itself.
 func (p *eventsPage) def(n canon.Node) (name string, def canon.Node) {
 	name = strings.TrimPrefix(n.Member("$ref").String(), "#/$defs/")
 	return name, p.schema.Member("$defs").Member(name)
 }
 
-// kindsOf returns the event kinds that a rule applies to, or nil if the rule only adds a condition.
+// kindsOf returns the event kinds to which a rule applies, or nil if the rule only adds a
+// condition.
 func (p *eventsPage) kindsOf(rule canon.Node) (kinds []string) {
 	if !rule.Member("$comment").IsZero() {
 		return nil
@@ -104,7 +105,7 @@ func (p *eventsPage) kindsOf(rule canon.Node) (kinds []string) {
 	return kinds
 }
 
-// form writes the section for one payload form: its event kinds and its members.
+// form writes the section for one form of payload: its event kinds and its members.
 func (p *eventsPage) form(rule canon.Node) {
 	kinds := p.kindsOf(rule)
 	if kinds == nil {
@@ -141,8 +142,8 @@ func (p *eventsPage) isPayload(name string) bool {
 	return false
 }
 
-// element returns the node that has a definition's members: the definition itself, or the element
-// of its list.
+// element returns the node that contains the members in a definition, which is the definition
+// itself or the element of its list.
 func (p *eventsPage) element(def canon.Node) canon.Node {
 	if items := def.Member("items"); !items.IsZero() {
 		return items
@@ -168,7 +169,7 @@ func (p *eventsPage) members(of canon.Node) {
 	}
 }
 
-// is returns the type of a value in words.
+// is describes the type of a value in words.
 func (p *eventsPage) is(n canon.Node) string {
 	name, def := p.def(n)
 	if words := map[string]string{
@@ -180,7 +181,7 @@ func (p *eventsPage) is(n canon.Node) string {
 		return fmt.Sprintf("[%s](#%s)", name, strings.ToLower(name))
 	}
 
-	// The type is specified inline.
+	// This type is specified inline.
 	switch {
 	case !n.Member("enum").IsZero():
 		return "text"

@@ -124,7 +124,7 @@ func noIssuer() error {
 	return cli.Usage("use the issuer ID for which the key was generated", "missing --issuer ID")
 }
 
-// complete validates and parses the flags that pflag does not.
+// complete checks and parses the values of flags that pflag does not check.
 func (o *recordOptions) complete() error {
 	if o.Issuer.ID == "" {
 		return noIssuer()
@@ -144,9 +144,9 @@ func (o *recordOptions) complete() error {
 	return nil
 }
 
-// keptLog creates the file of --log under a temporary name, because a log may be larger than
-// memory. Only the owner can read the file, because it contains what the task did. Without --log,
-// keptLog returns nil.
+// keptLog creates the file for --log under a temporary name. The log is not kept in memory because
+// it may be too large. Only the owner can read the file, because it contains the actions of the
+// task. Without --log, keptLog returns nil.
 func (o *recordOptions) keptLog() (*cli.File, error) {
 	switch o.log {
 	case "":
@@ -165,13 +165,13 @@ func (o *recordOptions) keptLog() (*cli.File, error) {
 	return file, nil
 }
 
-// recordLogs records the logs of one task. Only the logs of agents consist of several files.
+// recordLogs records the logs of one task. Only the logs of agents can consist of several files.
 func recordLogs(ctx context.Context, e *cli.Env, paths []string, o *recordOptions) error {
 	if err := o.complete(); err != nil {
 		return err
 	}
 
-	// Without --frames, the form is detected from the first lines of the log.
+	// Without --frames, the first lines determine the format of the log.
 	form := record.FormUnknown
 	if o.frames {
 		form = record.FormFrames
@@ -188,8 +188,8 @@ func recordLogs(ctx context.Context, e *cli.Env, paths []string, o *recordOption
 		return err
 	}
 
-	// Check the paths before the logs are read, because logs may be long and stdin can be read only
-	// once.
+	// The paths are checked before the logs are read, because logs may be long and stdin can be
+	// read only once.
 	for _, path := range paths {
 		if err := checkLogPaths(path, o); err != nil {
 			return err
@@ -200,7 +200,7 @@ func recordLogs(ctx context.Context, e *cli.Env, paths []string, o *recordOption
 			return err
 		}
 	}
-	// The kept log contains the events that the draft's digest covers.
+	// The stored log contains the events that the digest in the draft covers.
 	kept, err := o.keptLog()
 	if err != nil {
 		return err
@@ -212,14 +212,14 @@ func recordLogs(ctx context.Context, e *cli.Env, paths []string, o *recordOption
 		o.Withhold = o.withheld.commit
 	}
 
-	// Agents' own logs are read by package source, and the protocol's events and frames by package
-	// record.
+	// Package source reads the logs of agents, and package record reads the events and frames of
+	// the protocol.
 	if o.from != "" || len(paths) > 1 || form == record.FormUnknown && logs.ofAgents() {
 		return recordAgent(e, o, paths, logs, kept)
 	}
 	log, err := record.Read(logs.inputs[0], o.Options, form)
 	if err != nil {
-		if errors.Is(err, record.ErrNotEnded) && o.TaskID != "" { // the log may not contain this task at all
+		if errors.Is(err, record.ErrNotEnded) && o.TaskID != "" { // the log may not contain this task
 			return cli.Undecided("check the ID of --task, or record the log when that task has ended", "%q: %w", cli.SourceName(paths[0]), err)
 		}
 		return recordFailure(paths[0], err)
@@ -227,8 +227,8 @@ func recordLogs(ctx context.Context, e *cli.Env, paths []string, o *recordOption
 	return finishRecorded(e, o, kept, log.Draft, recordNotes(log.Counts))
 }
 
-// checkKinds refuses files that are known not to be logs. If from names the agent, the
-// files may be of an unknown form.
+// checkKinds returns an error for a file that is known not to be a log. If from names the agent,
+// the format of the file may be unknown.
 func checkKinds(paths []string, from string) error {
 	for _, path := range paths {
 		f := input.KindOfFile(path)
@@ -269,8 +269,8 @@ func recorded(k kind.Kind) bool {
 	return k == kind.Unknown || k == kind.Events || k == kind.Frames || k == kind.Transcript
 }
 
-// finishRecorded writes the draft and the log, and then prints notes about entries that the draft
-// omits, so that readers do not mistake it for the complete log.
+// finishRecorded writes the draft and the log. It then prints notes about entries that the draft
+// omits, so that readers do not assume that the draft contains the complete log.
 func finishRecorded(e *cli.Env, o *recordOptions, kept *cli.File, d *receipt.Draft, notes []string) error {
 	text, err := record.JSON(d)
 	if err != nil {
@@ -285,8 +285,8 @@ func finishRecorded(e *cli.Env, o *recordOptions, kept *cli.File, d *receipt.Dra
 	return nil
 }
 
-// recordFailure describes why a log was not recorded, and what to do: the log is invalid or has
-// not ended, or flags are missing.
+// recordFailure describes why a log was not recorded, and the recommended action: the log is
+// invalid, it has not ended, or flags are missing.
 func recordFailure(path string, err error) error {
 	name := cli.SourceName(path)
 	var refusal *record.Error
@@ -329,8 +329,8 @@ func recordFailure(path string, err error) error {
 	return cli.Usage("see receipt record --help", "%q: %w", name, cli.Reason(err))
 }
 
-// malformedHow returns the hint for a log whose first line is not an event. A hint of the parser
-// takes precedence over the kind of the file.
+// malformedHow returns the hint for a log whose first line is not an event. A hint from the parser
+// takes precedence over a hint about the kind of the file.
 func malformedHow(path string, err error) string {
 	var syntax *canon.SyntaxError
 	if errors.As(err, &syntax) && syntax.Hint != "" {

@@ -12,7 +12,7 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/trust"
 )
 
-// folderFlags are the flags for recording directories, and for --each.
+// folderFlags contains the flags for recording directories, and for --each.
 type folderFlags struct {
 	daily.Options
 	each, since, settled, format string
@@ -41,7 +41,7 @@ func (o *folderFlags) register(cmd *cobra.Command) {
 	o.key.AddKey(cmd)
 }
 
-// tellAgents lists the directories of agents in home directories.
+// tellAgents lists the agent directories in home directories.
 func tellAgents(e *cli.Env, homes []string, o *folderFlags) error {
 	if len(homes) == 0 {
 		home := cli.Home(e)
@@ -53,7 +53,7 @@ func tellAgents(e *cli.Env, homes []string, o *folderFlags) error {
 	return daily.TellFolders(e, homes, o.format == "json")
 }
 
-// ofAgents replaces home directories with the directories of the agents in them.
+// ofAgents replaces each home directory with the agent directories in it.
 func ofAgents(e *cli.Env, paths []string) (all []string) {
 	for _, path := range paths {
 		folders := daily.Folders(path)
@@ -69,7 +69,7 @@ func ofAgents(e *cli.Env, paths []string) (all []string) {
 	return all
 }
 
-// recordOwn records the sessions of the agents of the user, with the defaults.
+// recordOwn records the sessions of the user's agents, with default options.
 func recordOwn(ctx context.Context, cmd *cobra.Command, e *cli.Env, o *recordOptions) error {
 	f, d := &o.folder, &e.Defaults
 	if f.Own = daily.OwnFolders(e); len(f.Own) == 0 {
@@ -90,7 +90,7 @@ func recordOwn(ctx context.Context, cmd *cobra.Command, e *cli.Env, o *recordOpt
 	return recordFolders(ctx, cmd, e, paths, o)
 }
 
-// ofFolders reports whether the flags or the paths require more than the draft of one task.
+// ofFolders reports whether the flags or the paths require more than a draft of one task.
 func (o *folderFlags) ofFolders(paths []string) bool {
 	if o.each+o.since+o.Ledger != "" || o.Look {
 		return true
@@ -103,7 +103,7 @@ func (o *folderFlags) ofFolders(paths []string) bool {
 	return false
 }
 
-// refuseFolderFlags returns an error if a flag that requires --each or a directory is set for a
+// refuseFolderFlags returns an error if a flag that requires --each or a directory is used for a
 // single task.
 func refuseFolderFlags(cmd *cobra.Command) error {
 	for _, name := range []string{"settled", "ended", "supersede", "unsigned", "rules", "format", "key", "key-timeout"} {
@@ -129,7 +129,7 @@ func recordFolders(ctx context.Context, cmd *cobra.Command, e *cli.Env, paths []
 		}
 	}
 
-	// Open the key before complete, because the key can determine the issuer.
+	// The key is opened before complete is called, because the key can determine the issuer.
 	d := &o.folder
 	if err := d.parse(e); err != nil {
 		return err
@@ -144,7 +144,7 @@ func recordFolders(ctx context.Context, cmd *cobra.Command, e *cli.Env, paths []
 	return daily.Run(ctx, e, ofAgents(e, paths), &d.Options)
 }
 
-// parse parses the flags that pflag does not.
+// parse parses the values of flags that pflag does not parse.
 func (o *folderFlags) parse(e *cli.Env) (err error) {
 	o.Apart, o.JSON = o.each == "task", o.format == "json"
 	if o.Since, err = cli.SinceTime(o.since, e.Now()); err != nil {
@@ -157,8 +157,8 @@ func (o *folderFlags) parse(e *cli.Env) (err error) {
 	return err
 }
 
-// sign opens the key. If no issuer is specified, it uses the trust file's issuer, if the key may
-// speak for exactly one.
+// sign opens the key. If no issuer is specified, it uses the issuer in the trust file, provided
+// that the key may speak for exactly one issuer.
 func (o *folderFlags) sign(ctx context.Context, e *cli.Env, r *recordOptions) error {
 	o.key.Named(r.Issuer.PublicKeyID)
 	signed := o.key.Path != ""

@@ -22,14 +22,14 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source"
 )
 
-// logs are the open logs of one task.
+// A logs contains the open logs of one task.
 type logs struct {
 	inputs []source.Input
 	heads  []*bufio.Reader
 	done   []func()
 }
 
-// A summed reader computes the digest and the size of the bytes read from it.
+// A summed is a reader that computes the digest and the size of the bytes that it reads.
 type summed struct {
 	io.Reader
 	hash hash.Hash
@@ -45,7 +45,7 @@ func (s *summed) Read(p []byte) (int, error) {
 
 func (s *summed) sum() (canon.Digest, int64) { return canon.Digest(s.hash.Sum(nil)), s.size }
 
-// openLogs opens logs. The draft identifies them by their base names.
+// openLogs opens logs. The draft identifies the logs by their base names.
 func openLogs(ctx context.Context, e *cli.Env, paths []string, progress *cli.Progress) (*logs, error) {
 	l := new(logs)
 	for _, path := range paths {
@@ -60,8 +60,8 @@ func openLogs(ctx context.Context, e *cli.Env, paths []string, progress *cli.Pro
 			name = "stdin"
 		}
 
-		// Logs may be compressed. The digest covers the bytes of the file, and the events are read
-		// from the plain text.
+		// Logs may be compressed. The digest covers the bytes of the file, but the events are read
+		// from the decompressed text.
 		packed := &summed{Reader: lines, hash: sha256.New()}
 		plain, _, done, err := unpack.Plain(bufio.NewReader(packed), unpack.Options{}, &packed.size)
 		if err != nil {
@@ -70,12 +70,12 @@ func openLogs(ctx context.Context, e *cli.Env, paths []string, progress *cli.Pro
 		l.done = append(l.done, done)
 		head := bufio.NewReaderSize(plain, kind.Head)
 		l.heads = append(l.heads, head)
-		l.inputs = append(l.inputs, source.Input{Name: name, Reader: head, Sum: packed.sum}) // the digest covers the file as stored
+		l.inputs = append(l.inputs, source.Input{Name: name, Reader: head, Sum: packed.sum}) // the digest covers the file as it is stored
 	}
 	return l, nil
 }
 
-// ofAgents reports whether the first lines of the first log have the format of an agent's own log.
+// ofAgents reports whether the first lines of the first log have the format of an agent's log.
 func (l *logs) ofAgents() bool {
 	head, _ := l.heads[0].Peek(kind.Head)
 	return source.Sight(head).Kind != source.Unknown
@@ -92,7 +92,7 @@ func (l *logs) declined(paths []string) error {
 	return nil
 }
 
-// declined returns an error for a log of an unsupported agent and for a database, and nil for every
+// declined returns an error for a log of an unsupported agent or for a database, and nil for any
 // other file.
 func declined(path string, f kind.Found) error {
 	switch f.Kind {
@@ -109,8 +109,8 @@ func notSupported(path, what, next string) error {
 	return cli.Refuted(next, "%q is %s, which is not supported", cli.SourceName(path), what)
 }
 
-// exportStore returns a hint for exporting a session from an agent's database, based on the file
-// name.
+// exportStore returns a hint for exporting a session from the database of an agent, based on the
+// name of the file.
 func exportStore(name string) string {
 	switch name {
 	case "opencode.db":
@@ -121,14 +121,14 @@ func exportStore(name string) string {
 	return "export the session with the agent's own command"
 }
 
-// close closes the logs, those that were opened last first.
+// close closes the logs in reverse order.
 func (l *logs) close() {
 	for _, done := range slices.Backward(l.done) {
 		done()
 	}
 }
 
-// sourceFailure describes why a log was not accepted, and what to do.
+// sourceFailure describes why a log was not accepted, and the recommended action.
 func sourceFailure(paths []string, err error) error {
 	name := cli.SourceName(paths[0])
 	var mixed *source.MixedError
@@ -149,7 +149,7 @@ func sourceFailure(paths []string, err error) error {
 	return recordFailure(paths[0], err)
 }
 
-// passedNotes describes the entries that the draft omits and the sessions that it combines.
+// passedNotes describes the entries that the draft omits, and the sessions that it combines.
 func passedNotes(p source.Passed) (notes []string) {
 	total := 0
 	for _, n := range p.Records {

@@ -10,7 +10,7 @@ import (
 )
 
 // checkLogPaths returns an error if two files of this run have the same path, or if the disclosures
-// would go to stdout.
+// would be written to stdout.
 func checkLogPaths(input string, o *recordOptions) error {
 	same := func(a, b string) bool { return a != "" && a != cli.StdinName && b != "" && cli.SameFile(a, b) }
 	switch secret := o.withheld.path; {
@@ -30,8 +30,7 @@ func checkLogPaths(input string, o *recordOptions) error {
 	return nil
 }
 
-// writeRecorded writes the draft, and before it the withheld values and the log that the draft
-// names.
+// writeRecorded writes the withheld values and the log that the draft names, and then the draft.
 func writeRecorded(e *cli.Env, o *recordOptions, kept *cli.File, draft []byte) error {
 	var files []*cli.File
 	if o.withheld.path != "" {
@@ -47,16 +46,16 @@ func writeRecorded(e *cli.Env, o *recordOptions, kept *cli.File, draft []byte) e
 	return writeAfter(e, &o.output, draft, files...)
 }
 
-// writeAfter writes a draft after the files without which it would lose information. Either all of
-// them are written, or none. All are on disk before the first is renamed into place. If the process
-// is killed between the renames, only the draft is missing.
+// writeAfter writes a draft after the files without which the draft would lose information. It
+// writes either all of the files or none. All files are synced to disk before the first file is
+// renamed. If the process is killed between two renames, only the draft is missing.
 func writeAfter(e *cli.Env, output *cli.OutputFlags, draft []byte, files ...*cli.File) error {
 	for _, file := range files {
 		defer file.Discard()
 	}
 
-	// Output on stdout cannot be withdrawn, so the files are committed before the draft is printed,
-	// and remain even if printing fails.
+	// Output on stdout cannot be withdrawn, so the files are committed before the draft is printed.
+	// They remain even if printing fails.
 	if output.Stdout() {
 		if err := cli.CommitAll(files...); err != nil {
 			return err
@@ -72,18 +71,18 @@ func writeAfter(e *cli.Env, output *cli.OutputFlags, draft []byte, files ...*cli
 	return cli.CommitAll(append(files, public)...)
 }
 
-// A withheld collects the values that a draft withholds, with the salts of their commitments, for a
+// A withheld collects the values that a draft withholds and the salts of their commitments, for a
 // file that only its owner can read.
 type withheld struct {
 	path   string
 	values redact.Disclosures
 }
 
-// commit returns the commitment to a value. For the same field, it always returns the same
-// commitment.
+// commit returns the commitment to a value. It always returns the same commitment for the same
+// field.
 func (w *withheld) commit(field string, value []byte) canon.Digest {
 	for _, d := range w.values.Fields {
-		if d.Field == field { // a draft may be created again
+		if d.Field == field { // a draft may be created several times
 			return d.Commitment()
 		}
 	}

@@ -66,7 +66,7 @@ func redactDraft(e *cli.Env, path string, o *redactOptions) error {
 		return cli.Usage("", "--check and --explain write no draft, so they exclude --disclosures, --output and --supersedes")
 	}
 
-	// Compile the rules first, so that a mistake in them is reported before the draft is read.
+	// The rules are compiled first, so that an error in them is reported before the draft is read.
 	policy, err := redactionPolicy(e, o.rules)
 	if err != nil {
 		return err
@@ -117,10 +117,10 @@ func supersede(e *cli.Env, draft *canon.Document, arg string) (*canon.Document, 
 	return receipt.Supersede(draft, k.Hash)
 }
 
-// succeeds returns an error unless the receipt of a draft can supersede a known receipt. It must
-// have a different ID and the same issuer.
+// succeeds returns an error unless the receipt that will be created from a draft can supersede a
+// known receipt. The draft must have a different ID and the same issuer.
 func succeeds(draft canon.Node, k input.Known) error {
-	if k.Stream == nil { // a hash identifies neither
+	if k.Stream == nil { // a hash does not identify the issuer or the ID
 		return nil
 	}
 	if id := draft.Member("receipt_id").String(); id == k.ID {
@@ -132,8 +132,8 @@ func succeeds(draft canon.Node, k input.Known) error {
 	return nil
 }
 
-// explainRedaction prints locations and rules. The output contains no values that were found.
-// Secrets that the default detectors find in a member name are also removed.
+// explainRedaction prints locations and rules. The output does not contain the values that were
+// found. Secrets that the default detectors find in the name of a member are also removed.
 func explainRedaction(e *cli.Env, policy *redact.Policy, doc *canon.Document, check bool) error {
 	found := policy.Find(doc)
 	var b bytes.Buffer
@@ -186,7 +186,8 @@ func redactionRules(e *cli.Env, name string) (rules redact.Rules, err error) {
 		return redact.Strict(), nil
 	}
 
-	// Any other name is a file. If there is none, it may be a misspelled rule set.
+	// Any other name is the name of a file. If there is no such file, the name may be a misspelled
+	// rule set.
 	data, err := input.ReadBounded(e, name, rulefile.MaxBytes+1)
 	if near := cli.Nearest(name, []string{"upstream", "default", "strict"}); err != nil && near != "" {
 		return rules, cli.Usage("did you mean --rules "+near+"?", "%q: no such file, and no rules of that name", name)
@@ -230,8 +231,8 @@ func joinRules(a, b redact.Rules) redact.Rules {
 	return a
 }
 
-// warnOfSecrets prints a warning if a draft to be sealed seems to contain secrets. If strict is
-// set, it returns an error instead.
+// warnOfSecrets prints a warning if a draft that will be sealed seems to contain secrets. If strict
+// is set, it returns an error instead.
 func warnOfSecrets(e *cli.Env, path string, draft *canon.Document, strict bool) error {
 	policy, err := redact.Everyday()
 	if err != nil {
@@ -256,7 +257,7 @@ func warnOfSecrets(e *cli.Env, path string, draft *canon.Document, strict bool) 
 	return nil
 }
 
-// writeRedacted writes a redacted draft, and before it its disclosures.
+// writeRedacted writes the disclosures, and then the redacted draft.
 func writeRedacted(e *cli.Env, input string, o *redactOptions, result *redact.Result) error {
 	draft := append(result.Draft.Source(), '\n')
 	if o.disclosures == "" {

@@ -48,8 +48,8 @@ Without --previous, the receipt is the first of its stream.`,
 }
 
 func seal(ctx context.Context, e *cli.Env, path string, o *sealOptions) error {
-	// Open the key first, because the user may have to type a passphrase, and reading stdin may
-	// block.
+	// The key is opened first, because the user may have to type a passphrase, and reading stdin
+	// may block.
 	key, err := o.key.OpenGiven(ctx, e)
 	if err != nil {
 		return err
@@ -98,7 +98,7 @@ func SealFailure(path string, err error) error {
 	}
 	text := fmt.Sprintf("%q cannot be sealed", cli.SourceName(path))
 
-	// List all problems, so that a draft can be corrected in one step.
+	// All problems are listed, so that the user can correct the draft in one step.
 	for _, p := range invalid.Problems {
 		text += "\n  " + string(p.Code)
 		if p.Pointer != "" {
@@ -119,8 +119,8 @@ func sealHow(path string, invalid *receipt.InvalidError) string {
 	return ""
 }
 
-// HeadOf returns the head that a draft of the stream must link to. The argument previous is a hash,
-// a receipt of the same stream, or a report that states the head.
+// HeadOf returns the head to which a draft of the stream must link. The argument previous is a
+// hash, a receipt of the same stream, or a report that states the head.
 func HeadOf(e *cli.Env, previous string, stream chain.Stream) (chain.Head, error) {
 	known, err := input.ReadKnown(e, previous)
 	var damaged *receipt.RefutedError
@@ -139,8 +139,8 @@ func HeadOf(e *cli.Env, previous string, stream chain.Stream) (chain.Head, error
 	return chain.Head{Hash: known.Hash}, nil
 }
 
-// StatedHead returns the head that the summary of an earlier run states for a stream. It returns an
-// error if the summary's verdict is not verified.
+// StatedHead returns the head of a stream according to the summary of an earlier run. It returns an
+// error unless the verdict of the summary is verified.
 func StatedHead(path string, sum *stream.Summary, of chain.Stream) (chain.Head, error) {
 	if v := sum.Verdict(); v != receipt.Verified {
 		return chain.Head{}, cli.Usage("use the predecessor's file or hash", "%q states %s, so its heads are not reliable", path, v)
@@ -159,8 +159,8 @@ func StatedHead(path string, sum *stream.Summary, of chain.Stream) (chain.Head, 
 	return head, nil
 }
 
-// readSealed reads a receipt to be signed or attested. It returns an error unless the receipt is
-// intact. The exit code of the error matches the receipt's verdict.
+// readSealed reads a receipt that will be signed or attested. It returns an error unless the
+// receipt is intact. The exit code of the error matches the verdict on the receipt.
 func readSealed(e *cli.Env, path, done, key string) (*receipt.Sealed, error) {
 	data, err := input.ReadReceipt(e, path)
 	if err != nil {

@@ -75,7 +75,7 @@ func signCard(ctx context.Context, e *cli.Env, path string, flags *trust.KeyFlag
 			return cli.Usage("", "the card is signed by %q already", s.KeyID)
 		}
 	}
-	var failed error // from the key, not from the card
+	var failed error // the error is about the key, not about the card
 	card, err := a2a.Sign(ctx, doc, func(ctx context.Context, text []byte) (token string, err error) {
 		token, failed = key.SignObject(ctx, text)
 		return token, failed

@@ -60,8 +60,8 @@ func writeSet(e *cli.Env, list ...*keys.PublicKey) error {
 	return err
 }
 
-// exportVerifiers writes the verifier keys of a list. If it is not a selection, it also contains
-// the other keys.
+// exportVerifiers writes the verifier keys for a list of keys. If all is set, the list also
+// contains other keys, which are skipped.
 func exportVerifiers(e *cli.Env, trust *trustFile, list []*keys.PublicKey, all bool) error {
 	if all {
 		list = slices.DeleteFunc(list, func(k *keys.PublicKey) bool {
@@ -73,7 +73,7 @@ func exportVerifiers(e *cli.Env, trust *trustFile, list []*keys.PublicKey, all b
 		return cli.Usage("set an origin with receipt keys import FILE --role checkpoint --origin NAME", "no key of %q has an origin, the name of a verifier key", trust.path)
 	}
 
-	// Write nothing unless every key can be exported.
+	// Nothing is written unless every key can be exported.
 	var b bytes.Buffer
 	for _, k := range list {
 		lines, err := verifierKeys(k)

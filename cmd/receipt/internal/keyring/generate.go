@@ -123,7 +123,7 @@ func (o *generateOptions) create(ctx context.Context, e *cli.Env) (*trustFile, *
 		return nil, nil, cli.Usage("", "%w", err)
 	}
 
-	// Add the key in memory first, so that a conflict is reported before anything is written.
+	// The key is first added in memory, so that a conflict is reported before anything is written.
 	public := private.Public()
 	o.bind(public)
 	if err := signsItsRoles(public); err != nil {
@@ -150,8 +150,8 @@ func (o *generateOptions) create(ctx context.Context, e *cli.Env) (*trustFile, *
 	return trust, public, writePair(trust, o.private, secret, o.force)
 }
 
-// signsItsRoles rejects a new key for checkpoints that cannot sign any. Trust files may have one: the
-// key of a log in another format.
+// signsItsRoles rejects a new checkpoint key that cannot sign checkpoints. A trust file may contain
+// such a key if it belongs to a log in another format.
 func signsItsRoles(k *keys.PublicKey) error {
 	if !k.Has(receipt.RoleCheckpoint) {
 		return nil
@@ -184,7 +184,7 @@ func writePair(trust *trustFile, path string, secret []byte, force bool) error {
 	}
 	defer private.Discard()
 
-	// Overwrite last, because the old key exists until then.
+	// The private key is written last, because this destroys the old key.
 	if force {
 		if err := trust.save(); err != nil {
 			return err
@@ -192,14 +192,14 @@ func writePair(trust *trustFile, path string, secret []byte, force bool) error {
 		return private.Commit()
 	}
 
-	// Create a new file first, because its name may be taken.
+	// A new file is created first, because its name may already be in use.
 	if err := private.CommitNew(); errors.Is(err, fs.ErrExist) {
 		return cli.Usage("overwrite it with --force; the old key is then lost", "%q exists already", path)
 	} else if err != nil {
 		return err
 	}
 	if err := trust.save(); err != nil {
-		os.Remove(path) // without the trust file, the key is useless
+		os.Remove(path) // the key is useless without the trust file
 		return err
 	}
 

@@ -80,12 +80,12 @@ func importKeys(ctx context.Context, e *cli.Env, path string, o *importOptions) 
 		return err
 	}
 
-	// The issuers that a key speaks for are never taken from the file.
+	// The issuers for which a key speaks are never taken from the file.
 	for _, k := range found {
 		if o.algorithm != "" && k.Algorithm != o.algorithm {
 			return cli.Usage("", "%q: the key %q is for %s, but --alg is %s", cli.SourceName(path), k.ID, k.Algorithm, o.algorithm)
 		}
-		verifier := k.Origin // the name in a verifier key, which is part of the key
+		verifier := k.Origin // name in a verifier key, which is part of the key
 		if !o.verifiers {
 			verifier = ""
 		}
@@ -109,7 +109,7 @@ func importKeys(ctx context.Context, e *cli.Env, path string, o *importOptions) 
 
 	fmt.Fprintf(e.Out, "trust file   %s (%d)\n", cli.EscapeLine(trust.path), len(trust.Keys()))
 	for _, k := range found {
-		if k, err = trust.find(k.ID); err != nil { // read the stored key, because its material may be revoked
+		if k, err = trust.find(k.ID); err != nil { // the stored key is used, because its key material may be revoked
 			return err
 		}
 		printKey(e.Out, k, e.Now())
@@ -121,8 +121,8 @@ func importKeys(ctx context.Context, e *cli.Env, path string, o *importOptions) 
 	return nil
 }
 
-// fits returns an error if the flags conflict with a verifier key, which is for one role and one
-// name.
+// fits returns an error if the flags conflict with a verifier key, which has a fixed role and a
+// fixed name.
 func (o *importOptions) fits(path string, k *keys.PublicKey, name string) error {
 	switch {
 	case name == "":
@@ -160,7 +160,7 @@ func (o *importOptions) read(ctx context.Context, e *cli.Env, path string) ([]*k
 	return found, nil
 }
 
-// publicKeys parses public keys in any of the common forms.
+// publicKeys parses public keys in any of the common formats.
 func publicKeys(data []byte, id, algorithm string) ([]*keys.PublicKey, error) {
 	start := bytes.TrimSpace(data)
 	switch {
@@ -187,7 +187,7 @@ func one(k *keys.PublicKey, err error) ([]*keys.PublicKey, error) {
 	return []*keys.PublicKey{k}, nil
 }
 
-// parseJWKs parses a JWK, or all keys of a JWK Set, which may lack a kid.
+// parseJWKs parses a JWK, or all keys in a JWK Set, whose keys may lack a kid.
 func parseJWKs(data []byte, id, algorithm string) ([]*keys.PublicKey, error) {
 	doc, err := canon.Parse(data)
 	if err != nil || doc.Root().Member("keys").Kind() != canon.KindArray {
@@ -255,7 +255,7 @@ func isOpenSSH(data []byte) bool {
 	return false
 }
 
-// parseOpenSSH parses lines such as those of id_ed25519.pub (sshd(8), AUTHORIZED_KEYS FILE FORMAT),
+// parseOpenSSH parses lines such as those in id_ed25519.pub (sshd(8), AUTHORIZED_KEYS FILE FORMAT),
 // without options. Errors name the line.
 func parseOpenSSH(data []byte, id, algorithm string) ([]*keys.PublicKey, error) {
 	if len(data) > maxOpenSSH {
@@ -291,7 +291,7 @@ func parseOpenSSHLine(line []byte, id, algorithm string) (*keys.PublicKey, error
 
 	switch parsed.Type() {
 	case ssh.KeyAlgoED25519, ssh.KeyAlgoRSA, ssh.KeyAlgoECDSA256, ssh.KeyAlgoECDSA384, ssh.KeyAlgoECDSA521:
-	default: // certificates, security keys (which sign a different message), and DSA
+	default: // certificates, security keys (which sign a different message), and DSA keys
 		return nil, fmt.Errorf("keys of the type %s cannot sign receipts", parsed.Type())
 	}
 

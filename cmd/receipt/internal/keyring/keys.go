@@ -1,5 +1,5 @@
-// Package keyring contains the command keys: generate, list, import, revoke, export, and
-// public.
+// Package keyring contains the command keys, with the subcommands generate, list, import, revoke,
+// export, and public.
 package keyring
 
 import (
@@ -35,16 +35,16 @@ directory).`,
 	}, newKeysGenerate(e), newKeysList(e), newKeysImport(e), newKeysRevoke(e), newKeysExport(e), newKeysPublic(e))
 }
 
-// A trustFile is a file of trusted keys to be listed or edited.
+// A trustFile is a trust file that is listed or edited.
 type trustFile struct {
 	*keys.File
 	path   string
 	mode   fs.FileMode
-	create bool // also create missing directories, because the default path belongs to the user
+	create bool // missing directories are also created, because the default path belongs to the user
 }
 
-// openTrust reads the trust file that the flag specifies. If edit is set, a missing file counts as
-// empty.
+// openTrust reads the trust file that the flag specifies. If edit is set, a missing file is treated
+// as empty.
 func openTrust(e *cli.Env, flag string, edit bool) (*trustFile, error) {
 	path := trust.TrustPath(e, flag)
 	if path == "" {
@@ -54,7 +54,7 @@ func openTrust(e *cli.Env, flag string, edit bool) (*trustFile, error) {
 	t := &trustFile{path: path, mode: 0o644, create: flag == "" && e.Getenv("RECEIPT_KEYS") == ""}
 	if path != cli.StdinName {
 		info, err := os.Stat(path)
-		// An edit creates a missing file. A dangling link is a mistake.
+		// An edit creates a missing file. A dangling link is an error.
 		if errors.Is(err, fs.ErrNotExist) {
 			if _, link := os.Lstat(path); edit && link != nil {
 				t.File = new(keys.File)
@@ -84,7 +84,7 @@ func openTrust(e *cli.Env, flag string, edit bool) (*trustFile, error) {
 	return t, nil
 }
 
-// save replaces the file atomically, and keeps a symbolic link.
+// save replaces the file atomically, but does not replace a symbolic link to it.
 func (t *trustFile) save() error {
 	path := t.path
 	if path == cli.StdinName {
@@ -96,7 +96,7 @@ func (t *trustFile) save() error {
 		}
 	}
 
-	// Replace the target of a link and not the link itself.
+	// If the path is a link, the target of the link is replaced.
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target
 	}
@@ -106,7 +106,7 @@ func (t *trustFile) save() error {
 		return cli.Usage("", "%q: %w", t.path, err)
 	}
 
-	// Never write a file that is too large to be read again.
+	// A file that is too large to be read again must not be written.
 	if len(text) > keys.MaxSetBytes {
 		return cli.Usage("", "the trust file %q would have %d bytes; the maximum is %d", t.path, len(text), keys.MaxSetBytes)
 	}
@@ -124,7 +124,7 @@ func (t *trustFile) find(id string) (*keys.PublicKey, error) {
 	return nil, cli.Usage("list the IDs with receipt keys list", "%q is not among the %d keys of %q", id, len(t.Keys()), t.path)
 }
 
-// namesakes returns the other IDs of the same key material (RFC 7638).
+// namesakes returns the other IDs under which the same key material is stored (RFC 7638).
 func (t *trustFile) namesakes(k *keys.PublicKey) (ids []string) {
 	for _, other := range t.Keys() {
 		if other.Thumbprint == k.Thumbprint && other.ID != k.ID {
@@ -134,7 +134,7 @@ func (t *trustFile) namesakes(k *keys.PublicKey) (ids []string) {
 	return ids
 }
 
-// bindingFlags specify the purposes for which a key is trusted.
+// bindingFlags specifies the purposes for which a key is trusted.
 type bindingFlags struct {
 	issuers, roles []string
 	anyIssuer      bool
@@ -163,7 +163,7 @@ func (b *bindingFlags) check() error {
 		}
 	}
 
-	// Only the name is validated here, so any key works.
+	// Only the name is checked here, so the key does not matter.
 	if b.origin != "" {
 		if _, err := tlog.NewLog(b.origin, make(ed25519.PublicKey, ed25519.PublicKeySize)); err != nil { // an invalid name cannot be in a checkpoint
 			return cli.Usage("use a URL without https://, such as log.example.net/receipts", "--origin %q: %s", b.origin, trust.PlainMerkle(err))
@@ -173,13 +173,13 @@ func (b *bindingFlags) check() error {
 	return nil
 }
 
-// forIssuers reports whether the roles include that of an issuer.
+// forIssuers reports whether the roles include issuer.
 func (b *bindingFlags) forIssuers() bool {
 	return len(b.roles) == 0 || slices.Contains(b.roles, string(receipt.RoleIssuer))
 }
 
-// bind replaces the issuers, roles, and origin that the key states, because only the user assigns
-// trust.
+// bind replaces the issuers, the roles, and the origin that the key states, because only the user
+// decides for which purposes a key is trusted.
 func (b *bindingFlags) bind(k *keys.PublicKey) {
 	k.Issuers, k.Roles, k.Origin = b.issuers, nil, b.origin
 	for _, r := range b.roles {
@@ -187,7 +187,7 @@ func (b *bindingFlags) bind(k *keys.PublicKey) {
 	}
 }
 
-// issuersText returns the issuers that a key speaks for.
+// issuersText returns the issuers for which a key speaks.
 func issuersText(k *keys.PublicKey) string {
 	switch {
 	case !k.Has(receipt.RoleIssuer):

@@ -47,7 +47,7 @@ status, and RFC 7638 fingerprint.`,
 				return err
 			}
 
-			// A folded table is hard to read, so a narrow terminal gets one block per key.
+			// A folded table is difficult to read, so a narrow terminal gets one block per key.
 			if e.Terminal && e.Width > 0 && widest(table.String()) > e.Width {
 				return listBlocks(e.Text(), trust.Keys(), e.Now())
 			}
@@ -71,7 +71,7 @@ func listText(w io.Writer, list []*keys.PublicKey, now time.Time) error {
 	return t.Flush()
 }
 
-// widest returns the length of the longest line, in characters.
+// widest returns the length of the longest line in characters.
 func widest(text string) (most int) {
 	for line := range strings.Lines(text) {
 		most = max(most, utf8.RuneCountInString(line)-1)

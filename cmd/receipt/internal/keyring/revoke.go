@@ -49,7 +49,7 @@ func revoke(e *cli.Env, id string, at time.Time, why, to string) error {
 		return cli.Usage("", "%q: %w", trust.path, err)
 	}
 
-	// Look the key up again, because Revoke changed it.
+	// The key is read again, because Revoke changed it.
 	k, err := trust.find(id)
 	if err != nil {
 		return err
@@ -58,8 +58,8 @@ func revoke(e *cli.Env, id string, at time.Time, why, to string) error {
 		return err
 	}
 
-	// The holder of a stolen key also controls its clock, so earlier signatures stay valid only if
-	// the key was superseded.
+	// Whoever stole a key can also forge the times of its signatures, so earlier signatures remain
+	// valid only if the key was superseded.
 	effect, label := "no signature of it counts", "also ended"
 	if why == receipt.ReasonSuperseded {
 		effect, label = "signatures before that keep counting", "not ended"

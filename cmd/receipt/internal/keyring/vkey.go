@@ -13,8 +13,9 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
 
-// verifierKeys returns the verifier keys for a trusted key: one for a witness, because cosignatures
-// have their own type, and one for a log. A key with both roles has both, unless they are equal.
+// verifierKeys returns the verifier keys for a trusted key: one for the role of a witness, because
+// cosignatures have their own type, and one for the role of a log. If a key has both roles, both
+// verifier keys are returned unless they are equal.
 func verifierKeys(k *keys.PublicKey) (list []string, err error) {
 	name, witness := cmp.Or(k.Origin, k.ID), k.Has(receipt.RoleWitness)
 	w, err := k.Witness(name)
@@ -48,8 +49,8 @@ func isVerifierKey(data []byte) bool {
 	return ok && more && len(hash) == 8 && !strings.ContainsAny(name, " {\t")
 }
 
-// parseVerifierKeys parses verifier keys, one per line. Each key gets its name as the origin and
-// the roles of its type.
+// parseVerifierKeys parses verifier keys, one per line. The name of each key becomes its origin,
+// and its type determines its roles.
 func parseVerifierKeys(data []byte, id string) (found []*keys.PublicKey, err error) {
 	for line := range bytes.Lines(data) {
 		text := strings.TrimSpace(string(line))
@@ -75,7 +76,7 @@ func parseVerifierKey(text, id string) (*keys.PublicKey, error) {
 		return nil, err
 	}
 
-	// An ML-DSA-44 key may be that of a log or a witness.
+	// An ML-DSA-44 key may belong to a log or to a witness.
 	k.Origin, k.Roles = v.Name(), []receipt.Role{receipt.RoleWitness}
 	if _, log := v.(*tlog.Log); log {
 		k.Roles = []receipt.Role{receipt.RoleCheckpoint}

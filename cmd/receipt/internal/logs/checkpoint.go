@@ -96,7 +96,7 @@ func (o *checkpointOptions) checkpoint(ctx context.Context, e *cli.Env, selected
 	}
 	defer remove()
 
-	// Open the output first, so that an error is reported before the work.
+	// The output is opened first, so that an error is reported before the work is done.
 	out, err := o.output.Open(e, 0o644)
 	if err != nil {
 		return err
@@ -110,7 +110,8 @@ func (o *checkpointOptions) checkpoint(ctx context.Context, e *cli.Env, selected
 		return err
 	}
 
-	// C2SP tlog-checkpoint: origin, size, and root, as a signed note.
+	// C2SP tlog-checkpoint: the checkpoint is a signed note with the origin, the size, and the
+	// root.
 	note, err := key.SignCheckpoint(ctx, &tlog.Checkpoint{Origin: o.origin, Size: tree.Size(), Root: tree.Root()})
 	if err != nil {
 		return o.key.Failure(ctx, err)
@@ -136,7 +137,7 @@ func (o *checkpointOptions) signer(ctx context.Context, e *cli.Env) (*keys.Signe
 		return nil, nil, err
 	}
 
-	// The key file may name a log. A key from another program does not.
+	// The key file may name a log. A key from another program has no such name.
 	half := key.Public()
 	if half.Origin != "" && half.Origin != o.origin {
 		return nil, nil, cli.Usage("--origin "+cli.ShellName(half.Origin)+", or a key of its own for another log", "%q is the key of the log %q, found --origin %q", o.key.Path, half.Origin, o.origin)
@@ -153,8 +154,9 @@ func (o *checkpointOptions) signer(ctx context.Context, e *cli.Env) (*keys.Signe
 	return key, log, o.ofLog(e, half)
 }
 
-// ofLog checks the role of the key. It rejects a key with a different role. A key without a role
-// gets only a warning, because recipients can assign the role in their trust files.
+// ofLog checks the role of the key. It returns an error if the key has a different role. If the key
+// has no role, it only prints a warning, because recipients can assign the role in their trust
+// files.
 func (o *checkpointOptions) ofLog(e *cli.Env, half *keys.PublicKey) error {
 	switch {
 	case half.Has(receipt.RoleCheckpoint) || trust.SignsLog(e, half, o.origin):
@@ -186,9 +188,10 @@ func (o *checkpointOptions) last(e *cli.Env, log *tlog.Log) (*trust.Head, error)
 	return h, nil
 }
 
-// grow verifies the receipts and builds the tree over them.
+// grow verifies the receipts, and builds the tree of their hashes.
 func (o *checkpointOptions) grow(ctx context.Context, e *cli.Env, selected *meant, last *trust.Head, progress *cli.Progress) (*merkle.Tree, error) {
-	// Check only integrity: a log states which receipts exist, not who signed them.
+	// Only integrity is checked, because a log states which receipts exist, and not who signed
+	// them.
 	v, err := receipt.NewVerifier(nil, receipt.Policy{IntegrityOnly: true, Now: e.Now()})
 	if err != nil {
 		return nil, err
@@ -204,7 +207,7 @@ func (o *checkpointOptions) grow(ctx context.Context, e *cli.Env, selected *mean
 		progress.Receipts(1)
 	}
 
-	// Pruned receipts come first. Only their IDs and hashes are left.
+	// Pruned receipts come first. The ledger contains only their IDs and hashes.
 	for e, err := range selected.pruned {
 		if err != nil {
 			return nil, input.LedgerReading(err)
@@ -232,7 +235,7 @@ func (o *checkpointOptions) grow(ctx context.Context, e *cli.Env, selected *mean
 		return tree, nil
 	}
 
-	// The tree at the size of the last checkpoint must have its root.
+	// At the size of the last checkpoint, the tree must have the root of that checkpoint.
 	if err = last.CheckRoot(before); tree.Size() < last.Size {
 		err = last.TooLarge(tree.Size())
 	}
@@ -242,7 +245,7 @@ func (o *checkpointOptions) grow(ctx context.Context, e *cli.Env, selected *mean
 	return tree, nil
 }
 
-// notSigned describes why a receipt prevents a checkpoint from being signed.
+// notSigned describes why a receipt prevents signing a checkpoint.
 func notSigned(rep *receipt.Report) error {
 	f := rep.Finding()
 	return &cli.Failure{Code: cli.VerdictExit(rep.Verdict), Err: fmt.Errorf("%q: %s, %s: %s; nothing was signed", rep.Address(), rep.Verdict, f.Code, print.ReasonLine(f)),

@@ -28,7 +28,7 @@ type consistencyOptions struct {
 func newConsistency(e *cli.Env, ledger bool) *cobra.Command {
 	o := consistencyOptions{receiptFlags: receiptFlags{ledger: ledger}}
 	mark, since := "", "issued-from"
-	if ledger { // in a ledger, --from is a time
+	if ledger { // for a ledger, --from is a time
 		mark, since = "-checkpoint", "from"
 	}
 
@@ -93,8 +93,7 @@ func (o *consistencyOptions) prove(ctx context.Context, e *cli.Env, selected *me
 		return err
 	}
 
-	// If the first tree is larger, or is a different tree of the same size, there is nothing to
-	// prove.
+	// If the first tree is larger, or is a different tree of the same size, no proof exists.
 	if code := receipt.Contradiction(&from.Checkpoint, &to.Checkpoint); code != "" {
 		hint := "if the log signed both, keep both: together they prove that it showed two trees"
 		if code == receipt.CodeTruncated {
@@ -112,7 +111,7 @@ func (o *consistencyOptions) prove(ctx context.Context, e *cli.Env, selected *me
 	}
 	selected.TellSkipped(e)
 
-	// Compute both roots from the receipts, without relying on either checkpoint.
+	// Both roots are computed from the receipts, without relying on either checkpoint.
 	for _, h := range []*trust.Head{to, from} {
 		if err := h.Over(leaves); err != nil {
 			return err
@@ -128,8 +127,8 @@ func (o *consistencyOptions) prove(ctx context.Context, e *cli.Env, selected *me
 	return o.output.Write(e, proof.Format(), 0o644)
 }
 
-// heads reads both checkpoints, which must belong to the same log. The earlier one must not be
-// empty.
+// heads reads both checkpoints, which must belong to the same log. The earlier checkpoint must not
+// be empty.
 func (o *consistencyOptions) heads(e *cli.Env, logs []*tlog.Log) (from, to *trust.Head, err error) {
 	if from, err = trust.ReadHead(e, o.from, logs); err != nil {
 		return nil, nil, err
@@ -161,7 +160,7 @@ func (o *consistencyOptions) verify(e *cli.Env) error {
 		return err
 	}
 
-	// ReadHead also verifies the signatures.
+	// ReadHead also verifies the signatures of the checkpoints.
 	from, to, err := o.heads(e, receipt.Logs(file.Set))
 	if err != nil {
 		return err
@@ -228,7 +227,7 @@ func (r *consistency) text() string {
 	return fmt.Sprintf("the proof is %s another tree: %s, root %v", stated, trust.LeavesText(size), root)
 }
 
-// signers returns the IDs of the log's keys that signed.
+// signers returns the IDs of the keys of the log that signed the checkpoints.
 func (r *consistency) signers() (ids []string) {
 	for _, key := range r.Signers {
 		if key != nil {
@@ -245,7 +244,7 @@ func (r *consistency) print(e *cli.Env) error {
 		title += ", " + string(r.Code)
 	}
 
-	// Print what was compared, so that a reader can check it.
+	// The compared values are printed, so that a reader can check them.
 	fmt.Fprintf(&b, "%s: %s\n", print.PaintIf(e.Colored(), r.Verdict, title), cli.EscapeLine(r.text()))
 	b.Row("log", r.from.Origin)
 	b.Row("from", r.from.String())

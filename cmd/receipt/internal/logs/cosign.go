@@ -83,7 +83,7 @@ func (o *cosignOptions) cosign(ctx context.Context, e *cli.Env, path string) err
 		return cli.Usage("", "%q: %w", cli.SourceName(path), err)
 	}
 
-	// Record the claim on disk before the cosignature leaves the process.
+	// The claim is recorded on disk before the process outputs the cosignature.
 	if err := trust.Claim(state, c.Head); err != nil {
 		return err
 	}
@@ -92,13 +92,13 @@ func (o *cosignOptions) cosign(ctx context.Context, e *cli.Env, path string) err
 	}
 
 	if o.output.Stdout() {
-		return nil // stdout contains the checkpoint
+		return nil // the checkpoint is written to stdout
 	}
 	return c.print(e)
 }
 
-// stateFile returns the path of the state file, which records what the witness cosigned: that of
-// --state, or a file next to the key.
+// stateFile returns the path of the state file, which records the cosigned checkpoints. It is the
+// file of --state, or a file next to the key.
 func (o *cosignOptions) stateFile(e *cli.Env, key *keys.PublicKey) (string, error) {
 	switch {
 	case o.state == cli.StdinName:
@@ -119,15 +119,15 @@ func (o *cosignOptions) trusted(e *cli.Env) (*trust.KeyFile, error) {
 	return trust.ReadKeys(e, o.keys)
 }
 
-// A cosigner is a witness's key and the name that it uses in cosignatures.
+// A cosigner is the key of a witness, and the name that the witness uses in cosignatures.
 type cosigner struct {
 	key     *keys.Signer
 	name    string
 	witness *tlog.Witness
 }
 
-// witness opens the key. Its role is read from the trusted keys if they contain the key, and
-// otherwise from the key file.
+// witness opens the key. The role of the key is read from the trusted keys if they contain the key,
+// and otherwise from the key file.
 func (o *cosignOptions) witness(ctx context.Context, e *cli.Env, file *trust.KeyFile) (*cosigner, error) {
 	hint := "generate a key with receipt keys generate --any-issuer --role witness"
 	if o.key.Path == "" {
@@ -139,8 +139,8 @@ func (o *cosignOptions) witness(ctx context.Context, e *cli.Env, file *trust.Key
 		return nil, err
 	}
 
-	// The trusted keys take precedence over the key file for the same key (RFC 7638). A revocation
-	// with a reason other than "superseded" applies to all IDs of the key.
+	// If both contain the key (RFC 7638), the trusted keys take precedence over the key file. A
+	// revocation with a reason other than "superseded" applies to all IDs of the key.
 	public, ended := key.Public(), false
 	if file != nil {
 		for _, k := range file.Set.Keys() {
@@ -161,7 +161,7 @@ func (o *cosignOptions) witness(ctx context.Context, e *cli.Env, file *trust.Key
 		return nil, cli.Usage(hint, "the key %q has the role %s, but cosigning requires the role witness", public.ID, cli.RolesText(public))
 	}
 
-	// A cosignature by an expired or revoked key would not count, so refuse to create it.
+	// A cosignature by an expired or revoked key would not be accepted, so it is not created.
 	why := lapsed(public, e.Now())
 	if ended {
 		why = "is revoked"
@@ -180,7 +180,7 @@ func (o *cosignOptions) witness(ctx context.Context, e *cli.Env, file *trust.Key
 	return w, nil
 }
 
-// lapsed returns why a signature made now does not count, or "" if it does.
+// lapsed returns why a signature that is made now would not be accepted, or "" if it would be.
 func lapsed(k *keys.PublicKey, now time.Time) string {
 	switch cli.KeyStatus(k, now) {
 	case "revoked":
@@ -193,17 +193,17 @@ func lapsed(k *keys.PublicKey, now time.Time) string {
 	return ""
 }
 
-// A cosigned is a checkpoint that has the cosignature, or is about to get it.
+// A cosigned is a checkpoint that has the cosignature, or will get it.
 type cosigned struct {
 	*trust.Head
 	by      *cosigner
-	log     string    // ID of the trusted key by which the log signed; "" if it was not checked
+	log     string    // ID of the trusted key with which the log signed; "" if this was not checked
 	at      time.Time // time of the cosignature
 	already bool
 }
 
 // open reads a checkpoint. It returns an error if the witness must not cosign the checkpoint,
-// because it is malformed or invalid, or because no trusted key of its log signed it.
+// because it is malformed or invalid, or because no trusted key of the log signed it.
 func (w *cosigner) open(e *cli.Env, path string, file *trust.KeyFile) (*cosigned, error) {
 	var logs []*tlog.Log
 	if file != nil {
@@ -215,7 +215,7 @@ func (w *cosigner) open(e *cli.Env, path string, file *trust.KeyFile) (*cosigned
 		return nil, err
 	}
 
-	// If the witness already cosigned it, the earlier time stays.
+	// If the witness has already cosigned the checkpoint, the earlier time is kept.
 	c := &cosigned{Head: h, by: w}
 	for _, s := range h.Cosignatures {
 		c.at, c.already = s.At, true

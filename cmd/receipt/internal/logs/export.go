@@ -66,9 +66,9 @@ func (o *ledgerExportOptions) run(ctx context.Context, e *cli.Env, l ledger.Data
 	defer progress.End()
 	progress.Pass(0, 0, max(entries(ctx, l, query), 0))
 
-	// Reuse one document, because a ledger may be larger than memory.
+	// One document is reused, because a ledger may be larger than memory.
 	doc := new(canon.Document)
-	query.Pruned = first != nil // the checkpoint covers pruned receipts too
+	query.Pruned = first != nil // the checkpoint also covers pruned receipts
 	for entry, err := range l.Walk(ctx, query, 0) {
 		if err != nil {
 			return input.LedgerReading(err)
@@ -77,8 +77,8 @@ func (o *ledgerExportOptions) run(ctx context.Context, e *cli.Env, l ledger.Data
 			break
 		}
 
-		// Pruned receipts come first. If a pruned receipt appears later, another process is
-		// pruning.
+		// Pruned receipts come first. If a pruned receipt appears later, another process is pruning
+		// the ledger.
 		if entry.JSON == nil {
 			if out.Count > 0 {
 				return input.LedgerReading(ledger.ErrPruneChanged)
@@ -98,7 +98,8 @@ func (o *ledgerExportOptions) run(ctx context.Context, e *cli.Env, l ledger.Data
 		return err
 	}
 
-	// Report the pruned receipts, because the export does not contain them.
+	// The number of pruned receipts is reported, because the export does not contain these
+	// receipts.
 	if err := tellPruned(ctx, e, l, query, "receipt ledger list --pruned names them and their archives"); err != nil {
 		return err
 	}
@@ -128,8 +129,8 @@ func (o *ledgerExportOptions) under(ctx context.Context, e *cli.Env, l ledger.Da
 	return &firsts{head: head}, nil
 }
 
-// A firsts collects the receipts that a checkpoint covers, in order. If it is nil, there is no
-// checkpoint and no limit.
+// A firsts collects the receipts that a checkpoint covers, in order. A nil firsts means that there
+// is no checkpoint and no limit.
 type firsts struct {
 	head *trust.Head
 	tree merkle.Tree
@@ -147,7 +148,8 @@ func (f *firsts) add(e *ledger.Row) (more bool) {
 	return true
 }
 
-// whole returns an error unless the added receipts are exactly those that the checkpoint covers.
+// whole returns an error unless the added receipts are exactly the receipts that the checkpoint
+// covers.
 func (f *firsts) whole() error {
 	switch {
 	case f == nil:

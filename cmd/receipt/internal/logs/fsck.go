@@ -72,7 +72,8 @@ func (o *ledgerFsckOptions) run(ctx context.Context, e *cli.Env, path string) er
 	defer l.Close()
 	path = input.LedgerName(path)
 
-	// Print faults as they are found, because checking a large ledger takes a long time.
+	// Faults are printed as soon as they are found, because checking a large ledger takes a long
+	// time.
 	told := 0
 	tell := func(f ledger.Fault) {
 		if told++; told <= o.limit {
@@ -85,7 +86,7 @@ func (o *ledgerFsckOptions) run(ctx context.Context, e *cli.Env, path string) er
 	of := max(entries(ctx, l, ledger.Query{}), 0)
 	seen := func(receipts int) {
 		progress.Pass(1, 0, of)
-		progress.Receipts(min(receipts, 1)) // 0 at the beginning of the pass
+		progress.Receipts(min(receipts, 1)) // 0 at the beginning of a pass
 	}
 
 	c, err := ledger.Check(ctx, l, v, tell, seen)
@@ -93,7 +94,8 @@ func (o *ledgerFsckOptions) run(ctx context.Context, e *cli.Env, path string) er
 		return cli.Usage("", "%q was not checked completely: %w", path, err)
 	}
 
-	// A truncated or rolled-back ledger is consistent in itself, so compare it with known heads.
+	// A truncated or rolled-back ledger is consistent by itself, so it is compared with known
+	// heads.
 	lost := func(f ledger.Fault) {
 		c.Faults++
 		tell(f)
@@ -108,7 +110,7 @@ func (o *ledgerFsckOptions) run(ctx context.Context, e *cli.Env, path string) er
 	return o.total(e, path, c, file)
 }
 
-// faultPlace describes the receipt with the fault, as far as it is known.
+// faultPlace describes the receipt with a fault, as far as it is known.
 func faultPlace(f ledger.Fault) string {
 	var parts []string
 	if f.ID != "" {
@@ -131,7 +133,7 @@ func faultPlace(f ledger.Fault) string {
 
 // expectHeads reports known heads that are not in the ledger.
 func expectHeads(ctx context.Context, l ledger.Database, k input.Known, tell func(ledger.Fault)) error {
-	// A hash alone does not identify a stream, so accept it in any stream.
+	// A hash alone does not identify a stream, so any stream may contain it.
 	wanted := map[chain.Stream]chain.Head{}
 	if k.Summary != nil {
 		wanted = k.Summary.Heads()
@@ -146,7 +148,7 @@ func expectHeads(ctx context.Context, l ledger.Database, k input.Known, tell fun
 	for s, head := range wanted {
 		found, err := ledger.Lookup(ctx, l, ledger.Key{Hash: head.Hash})
 		ok := err == nil
-		if !ok && !errors.Is(err, ledger.ErrNotFound) && !errors.As(err, new(*ledger.Fault)) { // other errors are not about this receipt
+		if !ok && !errors.Is(err, ledger.ErrNotFound) && !errors.As(err, new(*ledger.Fault)) { // other errors do not concern this receipt
 			return cli.Usage("", "%w", err)
 		}
 
@@ -186,8 +188,8 @@ func (o *ledgerFsckOptions) total(e *cli.Env, path string, c *ledger.Checked, fi
 		fmt.Fprintf(e.Text(), "keys         %s\n", cli.EscapeLine(file.String()))
 	}
 
-	// With --integrity-only, the result is intact and not verified, because anyone can write a
-	// receipt that matches its hash.
+	// With --integrity-only, the result is called intact instead of verified, because anyone can
+	// write a receipt that matches its hash.
 	verdict := c.Verdict()
 	word := verdict.String()
 	if verdict == receipt.Verified && o.IntegrityOnly {

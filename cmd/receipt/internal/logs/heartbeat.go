@@ -84,7 +84,7 @@ func (o *statementOptions) run(ctx context.Context, e *cli.Env, path string) err
 	}
 	defer l.Close()
 
-	// Two processes that extend the same statement would fork the statements.
+	// If two processes extended the same statement, there would be a fork.
 	unlock, err := lockStatements(o.statements)
 	if err != nil {
 		return err
@@ -121,7 +121,7 @@ func (o *statementOptions) run(ctx context.Context, e *cli.Env, path string) err
 		fmt.Fprintf(&printed, "%s: %s, head %v, %s\n", word, trust.LeavesText(next.Count), next.Head, cli.EscapeLine(input.StreamText(s.Stream)))
 	}
 
-	// The statements are durable before they are reported.
+	// The statements are stored durably before they are reported.
 	if err := cli.ReplaceFile(o.statements, text, 0o644); err != nil {
 		return err
 	}
@@ -129,7 +129,8 @@ func (o *statementOptions) run(ctx context.Context, e *cli.Env, path string) err
 	return err
 }
 
-// next returns the statement that follows the last one. The time never decreases.
+// next returns the statement that follows the last one. The time of a statement is never earlier
+// than that of the last one.
 func (o *statementOptions) next(s ledger.StreamHead, last *statement.Signed, now time.Time) (*statement.Statement, error) {
 	next := &statement.Statement{Stream: s.Stream, Count: s.Head.Count, Head: s.Head.Hash, At: now.UTC().Truncate(time.Second), Final: o.final, Within: o.within}
 	if last == nil {
@@ -151,7 +152,7 @@ func (o *statementOptions) next(s ledger.StreamHead, last *statement.Signed, now
 	return next, nil
 }
 
-// lastOf returns the statement of a stream that no other follows.
+// lastOf returns the statement of a stream that no other statement follows.
 func lastOf(list []*statement.Signed) (last *statement.Signed) {
 	followed := map[canon.Digest]bool{}
 	for _, s := range list {
@@ -165,7 +166,7 @@ func lastOf(list []*statement.Signed) (last *statement.Signed) {
 	return last
 }
 
-// maxStatements is the maximum size of a file of statements, in bytes, as receipt verify reads it.
+// maxStatements is the maximum size of a file of statements in bytes, as for receipt verify.
 const maxStatements = 64 << 20
 
 // readStatements reads a file of statements, which may be missing.

@@ -54,7 +54,7 @@ func (o *ledgerImportOptions) run(ctx context.Context, e *cli.Env, path string, 
 		return err
 	}
 
-	// Select the inputs and the keys before the ledger is opened for writing.
+	// The inputs and the keys are selected before the ledger is opened for writing.
 	l, err := input.OpenLedger(ctx, e, path, true)
 	if err != nil {
 		return err
@@ -66,7 +66,7 @@ func (o *ledgerImportOptions) run(ctx context.Context, e *cli.Env, path string, 
 	var found addresses
 	count, err := ledger.Import(ctx, l, v, documents(ctx, selected, o.Long, &found))
 
-	// Receipts before a failure are stored, so print their number in any case.
+	// Receipts before a failure are already stored, so their number is printed in any case.
 	pruned := ""
 	if count.Pruned > 0 {
 		pruned = fmt.Sprintf(", %s pruned before", cli.Count(count.Pruned))
@@ -89,8 +89,8 @@ func (o *ledgerImportOptions) run(ctx context.Context, e *cli.Env, path string, 
 	return nil
 }
 
-// addresses holds the addresses of the most recent documents. It holds more than an import stores
-// at a time.
+// An addresses contains the addresses of the most recent documents. It contains more addresses than
+// the number of documents that an import stores at a time.
 type addresses struct {
 	last  [1024]string
 	count int
@@ -101,7 +101,7 @@ func (a *addresses) add(address string) {
 	a.count++
 }
 
-// place returns the address of the nth document, or describes it by its number if there is none.
+// place returns the address of document n, or describes it by its number if the address is unknown.
 func (a *addresses) place(n uint64) string {
 	if n == 0 || n > uint64(a.count) {
 		return fmt.Sprintf("receipt %s of the archive", cli.Count(int(n)))
@@ -109,12 +109,12 @@ func (a *addresses) place(n uint64) string {
 	return fmt.Sprintf("%q", a.of(int(n)))
 }
 
-// of returns the address of the nth document, counted from 1.
+// of returns the address of document n, counted from 1.
 func (a *addresses) of(n int) string { return a.last[(n-1)%len(a.last)] }
 
 // documents returns the receipts of the inputs.
 func documents(ctx context.Context, s *input.Selection, long bool, found *addresses) iter.Seq2[[]byte, error] {
-	// Neither can be stopped early except with an error.
+	// Neither of the two functions can be stopped early except with an error.
 	return func(yield func([]byte, error) bool) {
 		stopped := errors.New("stopped")
 		err := s.Each(ctx, long, func(d *stream.Document) error {

@@ -111,7 +111,7 @@ its newest receipts. It must not be on a network file system.`,
 	}
 }
 
-// onLedger returns the function of a command that reads the ledger that its first argument names.
+// onLedger returns the function of a command that reads the ledger in its first argument.
 func onLedger(e *cli.Env, run func(ctx context.Context, e *cli.Env, l ledger.Database, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		l, err := input.OpenLedger(cmd.Context(), e, args[0], false)
@@ -123,8 +123,8 @@ func onLedger(e *cli.Env, run func(ctx context.Context, e *cli.Env, l ledger.Dat
 	}
 }
 
-// prunedFailure reports that a receipt is in an archive. Nothing is invalid, but the ledger does not
-// contain the receipt.
+// prunedFailure reports that a receipt is in an archive. Nothing is invalid, but the ledger no
+// longer contains the receipt.
 func prunedFailure(err *ledger.PrunedError) error {
 	return cli.Usage("check the archive with receipt verify --checkpoint", "receipt %q was pruned: it is in %q (%v), and in the checkpoint of %q that covers %s",
 		err.ID, err.Pruning.Archive, err.Pruning.Digest, err.Pruning.Origin(), trust.LeavesText(err.Pruning.Size))
@@ -157,7 +157,7 @@ func ledgerHead(ctx context.Context, e *cli.Env, l ledger.Database, _ []string) 
 	return nil
 }
 
-// A Shower prints one receipt in readable form, as the command show does. The source is called
+// A Shower prints one receipt in readable form, as the show command does. The name of the source is
 // name, and judge is the command that verifies signatures.
 type Shower func(e *cli.Env, name string, data []byte, judge string) error
 

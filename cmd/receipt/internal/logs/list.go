@@ -26,7 +26,7 @@ func newLedgerList(e *cli.Env) *cobra.Command {
 	o := &ledgerListOptions{format: "text"}
 	cmd := &cobra.Command{
 		Use:    "list [FILE]",
-		Hidden: true, // receipt list is for people
+		Hidden: true, // receipt list is the command for people
 		Short:  "list the receipts of a ledger",
 		Long: `List receipts, one per line, in stored order: receipt_id, time of issue, final
 state, and task ID. --format json adds the hash, the position in the stream, and
@@ -58,7 +58,7 @@ func (o *ledgerListOptions) run(ctx context.Context, e *cli.Env, l ledger.Databa
 	defer progress.End()
 	progress.Pass(0, 0, max(entries(ctx, l, query), 0))
 
-	// Hold only one line in memory, because a ledger may be large.
+	// Only one line is kept in memory, because a ledger may be large.
 	out := bufio.NewWriter(e.Text())
 	if o.format == "json" {
 		out = bufio.NewWriter(e.Out)
@@ -99,7 +99,7 @@ func (o *ledgerListOptions) run(ctx context.Context, e *cli.Env, l ledger.Databa
 	return out.Flush()
 }
 
-// listPruned lists the remaining data of receipts that are in archives.
+// listPruned lists the data that remains about receipts in archives.
 func (o *ledgerListOptions) listPruned(ctx context.Context, l ledger.Database, q ledger.Query, line func(any) error) error {
 	prunings, err := ledger.Prunings(ctx, l)
 	if err != nil {
@@ -110,8 +110,8 @@ func (o *ledgerListOptions) listPruned(ctx context.Context, l ledger.Database, q
 			return input.LedgerReading(err)
 		}
 
-		// Pruned receipts are in the order of their prunings, so advance to the one that has this
-		// receipt.
+		// Pruned receipts are in the order of their prunings, so the loop advances to the pruning
+		// that contains this receipt.
 		for len(prunings) > 1 && entry.Sequence > prunings[0].Last {
 			prunings = prunings[1:]
 		}
@@ -123,7 +123,7 @@ func (o *ledgerListOptions) listPruned(ctx context.Context, l ledger.Database, q
 	return nil
 }
 
-// A prunedReceipt is a line of the list for a receipt that is in an archive.
+// A prunedReceipt is a line in the list for a receipt that is in an archive.
 type prunedReceipt struct {
 	Sequence int64        `json:"sequence"`
 	Position uint64       `json:"position"`
@@ -139,7 +139,7 @@ func (r *prunedReceipt) String() string {
 	return cli.EscapeLine(fmt.Sprintf("%s  pruned  %s", r.ID, r.Archive))
 }
 
-// A listedReceipt is a line of the list.
+// A listedReceipt is a line in the list.
 type listedReceipt struct {
 	Sequence   int64        `json:"sequence"`
 	Position   uint64       `json:"position"`
@@ -205,9 +205,9 @@ type version struct {
 	hash   canon.Digest
 }
 
-// successors returns which receipts of a ledger supersede others. There are few, because a receipt
-// is superseded only to withhold something that it should not have stated, or because its log
-// changed.
+// successors returns which receipts in a ledger supersede other receipts. There are only a few,
+// because a receipt is superseded only to withhold something that it should not have stated, or
+// because its log has changed.
 func successors(ctx context.Context, l ledger.Database) (versions, error) {
 	newer := versions{}
 	for entry, err := range l.Walk(ctx, ledger.Query{}, 0) {

@@ -95,8 +95,8 @@ func (o *listOptions) run(ctx context.Context, e *cli.Env, paths []string) error
 	return cmp.Or(failed, err)
 }
 
-// read verifies the receipts, and returns the selected ones, the newest first. If an input could not
-// be read completely, it also returns an error.
+// read verifies the receipts, and returns the selected receipts, the newest first. If an input
+// could not be read completely, it also returns an error.
 func (o *listOptions) read(ctx context.Context, e *cli.Env, v *receipt.Verifier, m *meant, partial bool, since time.Time) (list []*listed, err error) {
 	list = []*listed{}
 	progress := e.Progress("verifying")
@@ -189,7 +189,7 @@ type listed struct {
 	files, calls headline.Count
 }
 
-// rowOfReport returns the row of a receipt, as far as its text can be read.
+// rowOfReport returns the row for a receipt, as far as its text can be read.
 func rowOfReport(rep *receipt.Report, text []byte) *listed {
 	r := &listed{ID: rep.ReceiptID.String(), Source: rep.Address(), Verdict: rep.Verdict.String(), took: "-"}
 	if rep.Verdict == receipt.Verified && rep.Scope == receipt.ScopeIntegrity {
@@ -241,8 +241,8 @@ func (r *listed) counted(name string, c headline.Count) *int {
 	return &c.N
 }
 
-// tableOf formats rows in columns that fit a terminal, if the width of one is known. Branches are
-// omitted if there is no room for them, and long names are cut.
+// tableOf formats rows in columns that fit a terminal, if the width of the terminal is known. If
+// there is not enough room, branches are omitted and long names are truncated.
 func tableOf(list []*listed, width int, now time.Time) string {
 	const project, branch, model = 2, 3, 4
 	rows := [][]string{{"ID", "WHEN", "PROJECT", "BRANCH", "MODEL", "TOOK", "FILES", "CALLS", "VERDICT"}}
@@ -300,7 +300,7 @@ func narrow(widths []int, width, project, branch, model int) {
 	}
 }
 
-// when formats a time as ls does: without the year if it is recent.
+// when formats a time as ls does, without the year if the time is recent.
 func when(t, now time.Time) string {
 	switch {
 	case t.IsZero():

@@ -87,7 +87,7 @@ func (o *proveOptions) prove(ctx context.Context, e *cli.Env, selected *meant) e
 // A wanted is the receipt to be proved, and its position in the input.
 type wanted struct {
 	name  string
-	id    string       // or a unique prefix; "" for a file
+	id    string       // or a unique prefix of it; "" for a file
 	fit   int          // quality of the match of the ID, as returned by input.MatchID
 	hash  canon.Digest // hash of the file, or of the receipt with the ID
 	found bool
@@ -115,7 +115,7 @@ func (o *proveOptions) wanted(e *cli.Env) (*wanted, error) {
 	return &wanted{name: cli.SourceName(o.receipt), hash: sealed.Hash()}, nil
 }
 
-// look compares the next receipt of the input with the wanted one.
+// look compares the next receipt in the input with the wanted receipt.
 func (w *wanted) look(id string, hash canon.Digest) {
 	at := w.seen
 	w.seen++
@@ -136,7 +136,7 @@ func (w *wanted) prove(ctx context.Context, selected *meant, long bool, h *trust
 		return nil, err
 	}
 
-	// A proof over other receipts would belong to a different tree.
+	// A proof for other receipts would belong to a different tree.
 	if err := h.Over(leaves); err != nil {
 		return nil, err
 	}
@@ -159,8 +159,8 @@ func (w *wanted) prove(ctx context.Context, selected *meant, long bool, h *trust
 	return &tlog.Proof{Index: w.index, Hashes: hashes, Checkpoint: h.Note}, nil
 }
 
-// readLeaves returns the leaf hashes of the first size receipts of the input, and calls each for
-// all receipts.
+// readLeaves returns the leaf hashes of the first size receipts in the input, and calls each for
+// every receipt.
 func readLeaves(ctx context.Context, selected *meant, long bool, size uint64, each func(id string, hash canon.Digest)) (leaves []merkle.Hash, err error) {
 	add := func(id string, hash canon.Digest) {
 		each(id, hash)
@@ -190,7 +190,7 @@ func readLeaves(ctx context.Context, selected *meant, long bool, size uint64, ea
 	return leaves, err
 }
 
-// hashOf computes the hash of a receipt, and returns an error unless it is the stated one.
+// hashOf computes the hash of a receipt, and returns an error unless it equals the stated hash.
 func hashOf(d *stream.Document) (canon.Digest, error) {
 	link, placed := chain.LinkOf(d.Document)
 	if d.Root().Member("schema").String() != receipt.SchemaMarker || !placed {

@@ -77,7 +77,7 @@ func (o *ledgerPruneOptions) run(ctx context.Context, e *cli.Env, path string) e
 	defer l.Close()
 	path = input.LedgerName(path)
 
-	// The comparison holds no lock.
+	// No lock is held during the comparison.
 	progress := a.Begin(e, "comparing", "pruning")
 	defer progress.End()
 	var found addresses
@@ -86,7 +86,7 @@ func (o *ledgerPruneOptions) run(ctx context.Context, e *cli.Env, path string) e
 		return pruneFailure(err, path, &found, head)
 	}
 
-	// Sync the archive before the ledger is pruned, because the archive is then the only copy.
+	// The archive is synced before the ledger is pruned, because it is then the only copy.
 	digest, err := a.finish()
 	if err != nil {
 		return cli.Usage("", "%q: %w", o.archive, cli.Reason(err))
@@ -125,7 +125,7 @@ func openArchive(e *cli.Env, path string) (*archived, error) {
 		return nil, cli.Usage("", "%q is not a regular file", path)
 	}
 
-	// Open the file once, so that the digest covers exactly the bytes that are compared.
+	// The file is opened only once, so that the digest covers exactly the bytes that are compared.
 	s, err := input.SelectSources(e, []string{path}, stream.Sniffed)
 	if err != nil {
 		return nil, err
@@ -140,7 +140,7 @@ func openArchive(e *cli.Env, path string) (*archived, error) {
 	return a, nil
 }
 
-// finish syncs the archive to disk and returns the digest of the entire file.
+// finish syncs the archive to disk, and returns the digest of the entire file.
 func (a *archived) finish() (digest canon.Digest, err error) {
 	if _, err := io.Copy(a.sum, a.file); err != nil {
 		return digest, err
@@ -148,7 +148,7 @@ func (a *archived) finish() (digest canon.Digest, err error) {
 	if err := a.file.Sync(); err != nil {
 		return digest, err
 	}
-	cli.SyncFolder(a.file.Name()) // the file may have been renamed just before
+	cli.SyncFolder(a.file.Name()) // the file may have been renamed recently
 	return canon.Digest(a.sum.Sum(nil)), nil
 }
 

@@ -71,7 +71,7 @@ func batchSeal(ctx context.Context, e *cli.Env, paths []string, o *batchSealOpti
 		return cli.Usage("", "the drafts and --previous are both stdin, which can be read only once")
 	}
 
-	// Open both files first, so that nothing is sealed that cannot be written.
+	// Both files are opened first, so that nothing is sealed unless it can be written.
 	out, err := issue.NewDocumentWriter(e, &o.output, ".jsonl", ".ndjson", ".cborseq")
 	if err != nil {
 		return err
@@ -94,8 +94,8 @@ func batchSeal(ctx context.Context, e *cli.Env, paths []string, o *batchSealOpti
 
 // make reads the drafts and seals them.
 func (o *batchSealOptions) make(ctx context.Context, e *cli.Env, selected *input.Selection) (*batch.Batch, error) {
-	// Open the key first, because the user may have to type a passphrase, and reading stdin may
-	// block.
+	// The key is opened first, because the user may have to type a passphrase, and reading stdin
+	// may block.
 	key, err := o.key.OpenGiven(ctx, e)
 	if err != nil {
 		return nil, err
@@ -124,10 +124,10 @@ func (o *batchSealOptions) make(ctx context.Context, e *cli.Env, selected *input
 		progress.Pass(1, 0, 0)
 	}
 
-	// Signing the receipts one after another is the slow part.
+	// Receipts are signed one after another, which takes most of the time.
 	made, err := batch.Seal(ctx, drafts, heads, signer)
 	switch {
-	case counting.err != nil: // the key failed, not a draft
+	case counting.err != nil: // the error is about the key, not about a draft
 		return nil, o.key.Failure(ctx, counting.err)
 	case err != nil:
 		return nil, batchFailure(err, places)
@@ -136,7 +136,7 @@ func (o *batchSealOptions) make(ctx context.Context, e *cli.Env, selected *input
 	return made, nil
 }
 
-// A countingSigner reports each signature to a progress, and keeps the error of the last one.
+// A countingSigner reports each signature to a progress, and stores the error of the last one.
 type countingSigner struct {
 	receipt.Signer
 	progress *cli.Progress
@@ -173,7 +173,7 @@ func (o *batchSealOptions) drafts(ctx context.Context, selected *input.Selection
 	return drafts, places, err
 }
 
-// headsOf returns the head that the first draft of each stream links to.
+// headsOf returns the head to which the first draft of each stream links.
 func headsOf(e *cli.Env, previous string, drafts []*canon.Document) (map[chain.Stream]chain.Head, error) {
 	heads := map[chain.Stream]chain.Head{}
 	if previous == "" {
@@ -184,7 +184,7 @@ func headsOf(e *cli.Env, previous string, drafts []*canon.Document) (map[chain.S
 		heads[chain.StreamOf(d)] = chain.Head{}
 	}
 
-	// For a single stream, a hash or a receipt is enough.
+	// If there is only one stream, a hash or a receipt is sufficient.
 	if len(heads) == 1 {
 		only := chain.StreamOf(drafts[0])
 		head, err := issue.HeadOf(e, previous, only)
@@ -192,7 +192,7 @@ func headsOf(e *cli.Env, previous string, drafts []*canon.Document) (map[chain.S
 		return heads, err
 	}
 
-	// For several streams, a report must state the head of each.
+	// If there are several streams, a report must state the head of each.
 	k, err := input.ReadKnown(e, previous)
 	switch {
 	case err != nil:
@@ -210,7 +210,7 @@ func headsOf(e *cli.Env, previous string, drafts []*canon.Document) (map[chain.S
 	return heads, nil
 }
 
-// warnOtherKeys prints a warning if drafts name a different key from the signing key.
+// warnOtherKeys prints a warning if drafts name a different key than the signing key.
 func warnOtherKeys(e *cli.Env, drafts []*canon.Document, id string) {
 	others := 0
 	for _, d := range drafts {
@@ -236,7 +236,7 @@ func batchFailure(err error, places []string) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s of %s cannot be sealed, so none was", cli.Count(len(list)), cli.Plural(len(places), "draft", ""))
 
-	// Describe the first drafts in full, and count the others.
+	// The first drafts are described in full, and the others are counted.
 	for i, d := range list {
 		if i == maxDrafts {
 			fmt.Fprintf(&b, "\n  and %s more", cli.Count(len(list)-i))
@@ -291,8 +291,8 @@ func (o *batchSealOptions) write(made *batch.Batch, out *issue.DocumentWriter, m
 		return err
 	}
 
-	// A batch is incomplete without its manifest, so remove the receipts, unless they replaced an
-	// existing file.
+	// A batch is incomplete without its manifest, so the receipts are removed unless they replaced
+	// an existing file.
 	if err := manifest.Commit(); err != nil {
 		if out.File != nil {
 			out.File.Withdraw()

@@ -20,7 +20,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// receiptFlags select the receipts of a tree: those in files, those in a ledger that is the only
+// receiptFlags selects the receipts of a tree: those in files, those in a ledger that is the only
 // argument, or a part of a ledger.
 type receiptFlags struct {
 	input.Flags
@@ -41,8 +41,8 @@ func (o *receiptFlags) args(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// with selects the receipts and passes them to do. It returns an error if the output file is one of
-// the inputs.
+// with selects the receipts, and passes them to do. It returns an error if the output file is one
+// of the inputs.
 func (o *receiptFlags) with(ctx context.Context, e *cli.Env, paths []string, written string, do func(*meant) error) error {
 	if !o.ledger && !o.isLedger(e, paths) {
 		if o.part != (ledgerRange{}) {
@@ -63,7 +63,7 @@ func (o *receiptFlags) with(ctx context.Context, e *cli.Env, paths []string, wri
 	defer l.Close()
 	path = input.LedgerName(path)
 
-	// The reader passes on damage only as text, so it also stores the error here.
+	// The reader returns damage only as text, so it also stores the error here.
 	var damage error
 	m, err := o.part.selection(ctx, path, l, &damage)
 	if err == nil {
@@ -80,13 +80,13 @@ func (o *receiptFlags) isLedger(e *cli.Env, paths []string) bool {
 	return len(paths) == 1 && o.FilesFrom == "" && input.IsLedger(e, paths[0])
 }
 
-// A meant is the set of selected receipts. Receipts that the ledger has pruned come first; only
+// A meant is the set of selected receipts. Receipts that the ledger has pruned come first, and only
 // their IDs and hashes can be read.
 type meant struct {
 	*input.Selection
 	pruned iter.Seq2[ledger.Row, error]
-	empty  bool // the selected part of the ledger has no receipt that can be read
-	all    bool // it has some, but all were pruned
+	empty  bool // the selected part of the ledger contains no receipt that can be read
+	all    bool // the selected part contains receipts, but all of them were pruned
 }
 
 // onceStdin returns an error if stdin is named more than once among the inputs and files.
@@ -97,14 +97,14 @@ func (m *meant) onceStdin(files ...string) error {
 	return cli.OnceStdin(files...)
 }
 
-// A ledgerRange selects receipts of a ledger. The zero value selects all.
+// A ledgerRange selects receipts in a ledger. The zero ledgerRange selects all receipts.
 type ledgerRange struct {
 	stream, task, session string
 	from, before, until   time.Time
 }
 
-// register adds the flags to those of a command. The parameter from is the name of the flag for
-// --from, which may be taken.
+// register adds the flags to those of a command. The argument from is the name of the flag --from,
+// which the command may use for something else.
 func (r *ledgerRange) register(f *pflag.FlagSet, from string) {
 	f.StringVar(&r.stream, "stream", "", "only the stream of this receipt (`HASH`)")
 	cli.TimeVar(f, &r.from, from, "only receipts issued then or later, RFC 3339 (`TIME`)")
@@ -125,7 +125,7 @@ func (r *ledgerRange) query(ctx context.Context, l ledger.Database) (q ledger.Qu
 		return q, nil
 	}
 
-	// A stream is named by the hash of one of its receipts.
+	// A stream is identified by the hash of one of its receipts.
 	hash, err := canon.ParseDigest(r.stream)
 	if err != nil {
 		return q, cli.Usage("print hashes with receipt ledger head", "--stream %q: %w", r.stream, err)
@@ -142,20 +142,20 @@ func (r *ledgerRange) query(ctx context.Context, l ledger.Database) (q ledger.Qu
 	return q, nil
 }
 
-// selection returns the selected receipts as an input of lines, in the order in which they were
-// stored. If the reader finds damage, it stores the error in *damage.
+// selection returns the selected receipts as an input with one receipt per line, in the order in
+// which they were stored. If the reader finds damage, it stores the error in *damage.
 func (r *ledgerRange) selection(ctx context.Context, path string, l ledger.Database, damage *error) (*meant, error) {
 	q, err := r.query(ctx, l)
 	if err != nil {
 		return nil, err
 	}
 
-	// The remaining data of pruned receipts must match their checkpoints.
+	// The data that remains about pruned receipts must match their checkpoints.
 	if _, err := ledger.Prunings(ctx, l); err != nil {
 		return nil, input.LedgerReading(err)
 	}
-	// Pruned receipts are read first, and skipped when the others are read. If another process
-	// prunes more in the meantime, the read fails, so that no receipt is omitted.
+	// Pruned receipts are read first, and skipped when the other receipts are read. If another
+	// process prunes more receipts in the meantime, the read fails, so that no receipt is omitted.
 	all, pruned := q, new(int)
 	all.Pruned = true
 	s := &input.Selection{Entries: entries(ctx, l, q), Sources: []stream.Source{{Name: path, Kind: stream.Lines, Open: func() (io.ReadCloser, error) {
@@ -164,7 +164,7 @@ func (r *ledgerRange) selection(ctx context.Context, path string, l ledger.Datab
 	}}}}
 	m := &meant{Selection: s, pruned: prunedOf(ctx, l, q, pruned), empty: true}
 	for range l.Walk(ctx, q, 0) {
-		m.empty = false // an error is reported by the caller that reads the receipts
+		m.empty = false // the caller that reads the receipts reports an error
 		return m, nil
 	}
 	n, err := ledger.CountPruned(ctx, l, q)
@@ -175,7 +175,8 @@ func (r *ledgerRange) selection(ctx context.Context, path string, l ledger.Datab
 	return m, nil
 }
 
-// prunedOf returns the pruned receipts of a query, which precede the others, and counts them.
+// prunedOf returns the pruned receipts of a query, which precede all other receipts, and counts
+// them.
 func prunedOf(ctx context.Context, l ledger.Database, q ledger.Query, count *int) iter.Seq2[ledger.Row, error] {
 	q.Pruned = true
 	return func(yield func(ledger.Row, error) bool) {
@@ -211,7 +212,8 @@ func verbOf(n int64) string {
 	return "were"
 }
 
-// entries returns the number of selected receipts, or -1 if it is not known without reading them.
+// entries returns the number of selected receipts, or -1 if they would have to be read to count
+// them.
 func entries(ctx context.Context, l ledger.Database, q ledger.Query) (n int64) {
 	streams, err := ledger.Heads(ctx, l)
 	if err != nil || q.Task != "" || q.Session != "" || !q.From.IsZero() || !q.Before.IsZero() || !q.Until.IsZero() {
@@ -229,10 +231,10 @@ func entries(ctx context.Context, l ledger.Database, q ledger.Query) (n int64) {
 type ledgerReader struct {
 	next func() (ledger.Row, error, bool)
 	stop func()
-	line []byte // the unread rest of the line
+	line []byte // the unread rest of the current line
 	err  error
 
-	pruned int // number of pruned receipts before the first one to read
+	pruned int // number of pruned receipts before the first receipt to read
 	damage *error
 }
 
@@ -258,7 +260,7 @@ func (r *ledgerReader) Read(p []byte) (n int, err error) {
 		}
 	}
 
-	// Return an error only after all data that was read before it.
+	// An error is returned only after all data that was read before it.
 	if len(r.line) == 0 {
 		return 0, r.err
 	}

@@ -71,7 +71,7 @@ TIMESTAMP keeps what attach and verify need.`,
 			if err := cli.WriteOutput(e, query, der, 0o644, output.Force); err != nil {
 				return err
 			}
-			return output.Write(e, text, 0o600) // it contains the salt
+			return output.Write(e, text, 0o600) // the file contains the salt
 		},
 	}
 	f := cmd.Flags()
@@ -81,7 +81,7 @@ TIMESTAMP keeps what attach and verify need.`,
 	return cmd
 }
 
-// stampable returns the kind and the digests of what can be stamped in a file.
+// stampable returns the kind and the digests of the objects in a file that can be timestamped.
 func stampable(e *cli.Env, path string) (kind string, digests []canon.Digest, err error) {
 	data, err := input.ReadInput(e, path)
 	if err != nil {
@@ -204,7 +204,7 @@ func printTimestamp(e *cli.Env, s *timestamp.Stamp, proven receipt.Timestamp) er
 	return err
 }
 
-// refusedTimestamp returns the failure for an answer or a timestamp.
+// refusedTimestamp returns the failure for a response or a timestamp that was not accepted.
 func refusedTimestamp(path string, err error) error {
 	var missing *timestamp.MissingError
 	var invalid *timestamp.InvalidError

@@ -9,8 +9,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// A qualityPrinter writes a code quality report as GitLab reads it: a JSON array with an
-// issue for each problem, and for each note about what was not checked.
+// A qualityPrinter writes a code quality report for GitLab, which is a JSON array with an issue for
+// each problem, and for each note about a missing check.
 type qualityPrinter struct {
 	problems
 	w io.Writer
@@ -35,7 +35,7 @@ func (p *qualityPrinter) End(s *stream.Summary) error {
 	p.end(s)
 	list, more := listed(&p.problems, maxProblems, maxSarif, issueOf)
 
-	// Issues of the lowest severity state everything else. They must refer to a file.
+	// Issues of the lowest severity contain everything else. They must refer to a file.
 	notes := p.notes
 	if more > 0 {
 		notes = append([]receipt.Note{{Code: "not_listed", Detail: cli.Plural(more, "problem", "not listed")}}, notes...)

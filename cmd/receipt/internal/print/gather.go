@@ -6,16 +6,16 @@ import (
 	"sync"
 )
 
-// Maximum sizes of a write. A pipe write of up to 4,096 bytes (PIPE_BUF on Linux) is
-// atomic, even if the process is killed. A file accepts larger writes.
+// Maximum sizes of a single write. A pipe write of up to 4,096 bytes (PIPE_BUF on Linux) is atomic,
+// even if the process is killed. A file accepts larger writes.
 const (
 	mostOfPipe = 4 << 10
 	mostOfFile = 64 << 10
 )
 
-// A gatherer combines the writes that arrive while the previous write is in progress. No
-// write waits for more data, and a fast run makes few system calls. A write is never split.
-// A gatherer is safe for concurrent use.
+// A gatherer combines writes that arrive while an earlier write is in progress. No write waits for
+// more data, so a fast run needs only a few system calls. A single write is never split. A gatherer
+// is safe for concurrent use.
 type gatherer struct {
 	w    io.Writer
 	most int // maximum size of a write to w, unless a single text is larger
@@ -23,13 +23,13 @@ type gatherer struct {
 	mu      sync.Mutex
 	changed sync.Cond // of the fields below
 	held    []byte    // not written yet
-	spare   []byte    // memory for the next texts
-	writing bool      // a goroutine is writing the held texts
-	err     error     // the first write error; nothing is written after it
+	spare   []byte    // memory that is reused for the next texts
+	writing bool      // a goroutine is writing the stored texts
+	err     error     // the first write error, after which nothing is written
 }
 
-// newGatherer returns a gatherer that writes to w. Nothing else may write to w until Flush
-// has returned.
+// newGatherer returns a gatherer that writes to w. Nothing else may write to w before Flush has
+// returned.
 func newGatherer(w io.Writer) *gatherer {
 	g := &gatherer{w: w, most: mostOfPipe}
 	g.changed.L = &g.mu
@@ -41,7 +41,8 @@ func newGatherer(w io.Writer) *gatherer {
 	return g
 }
 
-// Write adds a text, which is not split. The error may be that of an earlier text.
+// Write adds a text, which is written in one piece. The returned error may have been caused by an
+// earlier text.
 func (g *gatherer) Write(text []byte) (int, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -60,7 +61,7 @@ func (g *gatherer) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// handOn writes until no text is held.
+// handOn writes until no text is stored.
 func (g *gatherer) handOn() {
 	g.mu.Lock()
 	defer g.mu.Unlock()

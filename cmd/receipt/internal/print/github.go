@@ -11,16 +11,16 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// A githubPrinter writes workflow commands, which GitHub shows as annotations of files, and
-// the totals. GitHub shows ten errors and ten warnings per step. If there are more, each
-// cause gets one annotation that lists the other places. Nothing is written before the end,
-// so that errors come first.
+// A githubPrinter writes the totals, and workflow commands, which GitHub displays as annotations of
+// files. GitHub displays ten errors and ten warnings per step. If there are more, each cause has
+// one annotation, which lists the other places. Nothing is written before the end of the run, so
+// that errors come first.
 type githubPrinter struct {
 	w                io.Writer
 	errors, warnings annotations
 }
 
-// maxAnnotations is the number of annotations of each level that GitHub shows.
+// maxAnnotations is the number of annotations of each level that GitHub displays.
 const maxAnnotations = 10
 
 // An annotation is one workflow command.
@@ -30,16 +30,16 @@ type annotation struct {
 	title, text string
 }
 
-// Annotations are the annotations of one level, by cause.
+// An annotations contains the annotations of one level, by cause.
 type annotations struct {
 	level  string
-	first  []annotation // the first maxAnnotations, in order
+	first  []annotation // the first annotations, at most maxAnnotations, in order
 	count  int
 	causes map[string]*annotated
-	order  []string // the keys of causes, in order
+	order  []string // keys of causes in order
 }
 
-// An annotated cause is the first annotation of a cause, and the places of the others.
+// An annotated is the first annotation for a cause, with the places of the others.
 type annotated struct {
 	annotation
 	count  int
@@ -64,7 +64,8 @@ func (p *githubPrinter) Report(rep *receipt.Report, _ []byte) error {
 		a.line = rep.Index
 	}
 
-	// An undecided receipt has one cause for each reason, a refuted one for each code.
+	// For an undecided receipt, each reason is a cause. For a refuted receipt, each code is a
+	// cause.
 	if rep.Verdict == receipt.Refuted {
 		p.errors.add(a, a.title, rep.Address())
 	} else {
@@ -73,13 +74,13 @@ func (p *githubPrinter) Report(rep *receipt.Report, _ []byte) error {
 	return nil
 }
 
-// add adds an annotation of a cause at a place.
+// add adds an annotation for a cause at a place.
 func (l *annotations) add(a annotation, cause, place string) {
 	if l.count++; l.count <= maxAnnotations {
 		l.first = append(l.first, a)
 	}
 
-	// The number of causes is limited, and the remaining ones are combined.
+	// The number of causes is limited, and further causes are combined.
 	c := l.causes[cause]
 	if c == nil && len(l.causes) >= maxGroups {
 		cause = ""
@@ -97,8 +98,9 @@ func (l *annotations) add(a annotation, cause, place string) {
 	}
 }
 
-// append writes all annotations if GitHub shows them all, and otherwise one per cause. Annotations
-// that GitHub would not show are written as plain lines, which appear in the log.
+// append writes all annotations if GitHub displays all of them, and otherwise one annotation per
+// cause. Annotations that GitHub would not display are written as plain lines, which appear in the
+// log.
 func (l *annotations) append(b *bytes.Buffer) {
 	if l.count <= maxAnnotations {
 		for _, a := range l.first {
@@ -107,8 +109,8 @@ func (l *annotations) append(b *bytes.Buffer) {
 		return
 	}
 
-	// If there are more than GitHub shows, annotations come first, then lines, and then the
-	// number of the others.
+	// If there are more annotations than GitHub displays, they are followed by lines, and then by
+	// the number of the others.
 	for i, cause := range l.order {
 		c := l.causes[cause]
 		c.text += c.others()
@@ -158,12 +160,12 @@ func (a *annotation) append(b *bytes.Buffer, level string) {
 	fmt.Fprintf(b, "::%s %s::%s\n", level, strings.Join(properties, ","), message(a.text))
 }
 
-// logged escapes text in a line that is no workflow command. The runner obeys the older form of
-// commands, ##[command], at any place of a line.
+// logged escapes text in a line that is not a workflow command. The runner also executes commands
+// in the older form, ##[command], anywhere in a line.
 func logged(s string) string { return strings.ReplaceAll(cli.EscapeLine(s), "##[", "# [") }
 
-// message and property escape text as workflow commands require. Control characters are
-// first replaced by escapes.
+// message and property escape text as workflow commands require. Control characters are first
+// replaced with escapes.
 func message(s string) string { return strings.ReplaceAll(cli.EscapeLine(s), "%", "%25") }
 
 func property(s string) string {
@@ -184,7 +186,7 @@ func (p *githubPrinter) End(s *stream.Summary) error {
 		p.errors.add(annotation{file: n.Source, title: "not read", text: n.Detail}, "not read", n.Source)
 	}
 
-	// Unused evidence makes the input undecided.
+	// Unused evidence leaves the input undecided.
 	for _, n := range unusedEvidence(s) {
 		title := "undecided, " + string(n.Code)
 		p.warnings.add(annotation{title: title, text: n.Detail}, title, n.Detail)
@@ -194,7 +196,7 @@ func (p *githubPrinter) End(s *stream.Summary) error {
 		return err
 	}
 
-	// Everything else is printed as lines, so that it does not displace annotations.
+	// Everything else is printed as lines, because GitHub limits the number of annotations.
 	var b bytes.Buffer
 	for _, n := range unchecked(s) {
 		fmt.Fprintf(&b, "not checked: %s\n", logged(n.Detail))
@@ -204,7 +206,7 @@ func (p *githubPrinter) End(s *stream.Summary) error {
 	return err
 }
 
-// Interrupted writes the findings so far, after a failed run.
+// Interrupted writes the findings so far, after a run that failed.
 func (p *githubPrinter) Interrupted() error {
 	var b bytes.Buffer
 	p.errors.append(&b)

@@ -8,7 +8,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// An htmlPrinter writes an audit report for people, as one file to read and print.
+// An htmlPrinter writes an audit report for people, as one file for reading and printing.
 type htmlPrinter struct {
 	w    io.Writer
 	page page.Report

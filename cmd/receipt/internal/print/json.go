@@ -8,9 +8,9 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// A JSONPrinter writes {"reports": [...], "summary": {...}} during the run, with one report
-// per line. Only these lines look like documents, so a report that is found among receipts
-// is not mistaken for lines.
+// A JSONPrinter writes {"reports": [...], "summary": {...}} during the run, with one report per
+// line. Only these lines look like documents, so a report that is found among receipts is not
+// mistaken for lines.
 type JSONPrinter struct {
 	*JSONWriter
 	begun bool
@@ -37,8 +37,8 @@ func (p *JSONPrinter) End(s *stream.Summary) error {
 	return p.Write(separator, s, "}\n")
 }
 
-// An ndjsonPrinter writes one report per line, and {"summary": ...} at the end. Without that last
-// line, the output is incomplete.
+// An ndjsonPrinter writes one report per line, and {"summary": ...} at the end. If this last line
+// is missing, the output is incomplete.
 type ndjsonPrinter struct{ *JSONWriter }
 
 func (p *ndjsonPrinter) Report(rep *receipt.Report, _ []byte) error {
@@ -49,16 +49,16 @@ func (p *ndjsonPrinter) End(s *stream.Summary) error {
 	return p.Write(`{"summary":`, s, "}\n")
 }
 
-// A JSONWriter writes values as JSON, with text before and after them.
+// A JSONWriter writes values as JSON, with text before and after each value.
 type JSONWriter struct {
 	w    io.Writer
-	text []byte // reused for the next value
+	text []byte // memory that is reused for the next value
 }
 
 // NewJSONWriter returns a JSONWriter that writes to w.
 func NewJSONWriter(w io.Writer) *JSONWriter { return &JSONWriter{w: w} }
 
-// Write writes before, the value, and after.
+// Write writes before, the value as JSON, and after.
 func (w *JSONWriter) Write(before string, v any, after string) error {
 	text, err := receipt.AppendJSON(append(w.text[:0], before...), v)
 	if err != nil {

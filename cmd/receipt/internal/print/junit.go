@@ -10,18 +10,18 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// A junitPrinter writes JUnit XML for CI systems. There is one test case for each receipt
-// that is refuted (failure) or undecided (error), one for the remaining receipts of each
-// file, and one for each finding about the whole input.
+// A junitPrinter writes JUnit XML for CI systems. There is one test case for each refuted receipt
+// (a failure), for each undecided receipt (an error), for the other receipts in each file, and for
+// each finding about the entire input.
 type junitPrinter struct {
 	w      io.Writer
 	suite  junitSuite
-	source string // of the previous report
-	good   int    // number of its verified receipts
+	source string // source of the previous report
+	good   int    // number of verified receipts in this source
 	more   int    // number of cases that are not listed
 }
 
-// maxCases is the maximum number of cases in memory. They are kept because their number is
+// maxCases is the maximum number of cases in memory. The cases are kept because their number is
 // written before them.
 const maxCases = 10_000
 
@@ -63,7 +63,7 @@ func (p *junitPrinter) Report(rep *receipt.Report, _ []byte) error {
 		return nil
 	}
 
-	// Undecided is an error and not a failure, because nothing is invalid.
+	// An undecided receipt is an error and not a failure, because nothing is invalid.
 	f := rep.Finding()
 	c := junitCase{Class: rep.Source, Name: rep.Address()}
 	cause := &junitCause{string(f.Code), fmt.Sprintf("%s, %s: %s", word(rep), coded(f.Code, f.Cause), ReasonLine(f)), findingLines(f)}
@@ -78,7 +78,7 @@ func (p *junitPrinter) Report(rep *receipt.Report, _ []byte) error {
 	return nil
 }
 
-// findingLines formats a check as lines, each with its name.
+// findingLines formats a check as lines, each with a label.
 func findingLines(f receipt.Check) (text string) {
 	for _, line := range [][2]string{{"step", f.Step.String()}, {"at", f.Pointer}, {"stated", f.Stated}, {"computed", f.Computed}, {"detail", f.Detail}, {"hint", f.Hint}} {
 		if line[1] != "" {
@@ -104,13 +104,13 @@ func (p *junitPrinter) add(c junitCase) {
 		p.suite.Errors++
 	}
 
-	// All cases are counted, and the first ones are listed.
+	// All cases are counted, but only the first cases are listed.
 	if len(p.suite.Cases) >= maxCases {
 		p.more++
 		return
 	}
 
-	// XML escapes markup, but no control characters.
+	// XML escapes markup, but not control characters.
 	c.Class, c.Name = cli.EscapeLine(c.Class), cli.EscapeLine(c.Name)
 	if c.Skipped != nil {
 		c.Skipped.Message = cli.EscapeLine(c.Skipped.Message)
@@ -137,14 +137,14 @@ func (p *junitPrinter) End(s *stream.Summary) error {
 		p.add(junitCase{Class: n.Source, Name: n.Source, Error: &junitCause{Type: "not_read", Message: n.Detail}})
 	}
 
-	// Each note about unchecked steps is a skipped case, so that the suite differs from one
-	// in which everything was checked.
+	// Each note about a missing check is a skipped case, so that the suite differs from one in
+	// which everything was checked.
 	for _, n := range unchecked(s) {
 		p.suite.Skipped++
 		p.add(junitCase{Class: "not checked", Name: n.Detail, Skipped: &junitSkip{n.Detail}})
 	}
 
-	// A suite without cases would pass, although nothing was verified.
+	// A suite without any cases would pass, although nothing was verified.
 	if s.Receipts == 0 && len(s.Inputs.Unreadable) == 0 {
 		p.add(junitCase{Class: "whole input", Name: "no receipts", Error: &junitCause{Type: "not_read", Message: "no receipts"}})
 	}

@@ -20,30 +20,30 @@ import (
 )
 
 // A ListPrinter writes results for people. A single receipt gets a block with all its details. If
-// there are several receipts, a few refuted ones get blocks. If there are more, or if they are
-// lines of one file, each gets a line. Undecided receipts are grouped by cause, and the last line
-// contains the totals.
+// there are several receipts, a few refuted receipts get blocks. If there are more refuted
+// receipts, or if the receipts are lines of one file, each gets a line. Undecided receipts are
+// grouped by cause, and the last line contains the totals.
 type ListPrinter struct {
 	TextPrinter
 	Totals
 	limit    int
 	inputs   int // number of sources
 	detailed bool
-	named    bool // each source is one receipt, which the caller named by its line or item
+	named    bool // each source is one receipt, which the caller addressed by its line or item
 	file     *trust.KeyFile
-	reports  []string // the files of --report
+	reports  []string // files of --report
 
-	written bool // there is a line above the end
+	written bool // a line precedes the end of the output
 	single  bool // the input is one document
 	held    []finding
-	waiting []finding // refuted only because of their links; they are held until another kind of fault is found
+	waiting []finding // findings that are refuted only because of their links, which are held until a fault of another kind is found
 	faults  faults
 	flooded bool                 // more than a few receipts are refuted
-	beyond  map[receipt.Code]int // refuted receipts that are not printed
-	refuted string               // the first refuted receipt that got only a line
-	signers map[string]int       // verified receipts, by the key of the issuer
+	beyond  map[receipt.Code]int // number of refuted receipts that are not printed, by code
+	refuted string               // the first refuted receipt that was printed only as a line
+	signers map[string]int       // number of verified receipts, by the key of the issuer
 	open    map[string]*group
-	causes  []string // the keys of open, in order
+	causes  []string // keys of open, in order
 }
 
 func newListPrinter(e *cli.Env, o *OutputFlags, file *trust.KeyFile, s *input.Selection) *ListPrinter {
@@ -62,21 +62,21 @@ func newListPrinter(e *cli.Env, o *OutputFlags, file *trust.KeyFile, s *input.Se
 	}
 }
 
-// A finding is a refuted receipt that is not printed yet: a few of them get blocks, more of
-// them get lines.
+// A finding is a refuted receipt that has not been printed yet. A few findings get blocks; more
+// findings get lines.
 type finding struct {
 	address, source string
 	line, block     []byte
 }
 
-// A group is the undecided receipts with one cause.
+// A group contains the undecided receipts with the same cause.
 type group struct {
 	count int
 	first string
 	text  string
 }
 
-// few is the maximum number of inputs, or of findings, that get a block each.
+// few is the maximum number of inputs, or of findings, that get one block each.
 const few = 3
 
 func (p *ListPrinter) Report(rep *receipt.Report, text []byte) error {
@@ -103,20 +103,20 @@ func (p *ListPrinter) Report(rep *receipt.Report, text []byte) error {
 	return nil
 }
 
-// sign counts a verified receipt by the key of its issuer. Copies do not count.
+// sign counts a verified receipt for the key of its issuer. Copies are not counted.
 func (p *ListPrinter) sign(rep *receipt.Report) {
 	if slices.ContainsFunc(rep.Warnings, func(n receipt.Note) bool { return n.Code == "identical_copy" }) {
 		return
 	}
 
-	// The number of keys is limited, as that of causes is.
+	// The number of keys is limited, like the number of causes.
 	id := signer(rep)
 	if _, known := p.signers[id]; id != "" && (known || len(p.signers) < maxGroups) {
 		p.signers[id]++
 	}
 }
 
-// signed lists the keys of the issuers of verified receipts, by the number of receipts.
+// signed lists the keys of the issuers of verified receipts, sorted by the number of receipts.
 func (p *ListPrinter) signed(b *bytes.Buffer) {
 	keys := slices.SortedFunc(maps.Keys(p.signers), func(a, b string) int {
 		return cmp.Or(cmp.Compare(p.signers[b], p.signers[a]), cmp.Compare(a, b))
@@ -128,7 +128,8 @@ func (p *ListPrinter) signed(b *bytes.Buffer) {
 	b.WriteString(cli.Rows("signed by", keys, cli.MaxStreams, len(keys)))
 }
 
-// listed reports whether a receipt is one of several in its source, and was not named.
+// listed reports whether a receipt is one of several in its source and was not addressed by the
+// caller.
 func (p *ListPrinter) listed(rep *receipt.Report) bool { return rep.Listed && !p.named }
 
 func (p *ListPrinter) refute(rep *receipt.Report, text []byte) error {
@@ -145,7 +146,7 @@ func (p *ListPrinter) refute(rep *receipt.Report, text []byte) error {
 		return nil
 	}
 
-	// A block is only prepared while it may still be printed.
+	// A block is prepared only if it may still be printed.
 	f := finding{address: rep.Address(), line: p.line(rep, text), source: rep.Source}
 	if !p.flooded && !p.listed(rep) && len(p.held)+len(p.waiting) < few {
 		b := p.block(rep, document(text))
@@ -161,7 +162,7 @@ func (p *ListPrinter) refute(rep *receipt.Report, text []byte) error {
 	return p.write(f)
 }
 
-// release writes the findings that waited for another kind of fault.
+// release writes the findings that were held until a fault of another kind was found.
 func (p *ListPrinter) release() error {
 	list := p.waiting
 	p.waiting = nil
@@ -192,10 +193,10 @@ func (p *ListPrinter) write(f finding) error {
 		return nil
 	}
 
-	// The findings that were held come first, in the order of the input.
+	// The findings that were held come first, in input order.
 	p.flooded = true
 	for _, f := range append(p.held, f) {
-		if p.refuted == "" && f.source != cli.SourceName(cli.StdinName) { // stdin cannot be read again
+		if p.refuted == "" && f.source != cli.SourceName(cli.StdinName) { // stdin cannot be read a second time
 			p.refuted = f.address
 		}
 		if _, err := p.w.Write(f.line); err != nil {
@@ -221,8 +222,8 @@ func (p *ListPrinter) Interrupted() error {
 	return nil
 }
 
-// writeBlock writes a block that ends with a blank line. If there are lines above it, it
-// starts with a blank line, too.
+// writeBlock writes a block, followed by a blank line. If there are lines before the block, it also
+// begins with a blank line.
 func (p *ListPrinter) writeBlock(block []byte) error {
 	if p.written {
 		block = append([]byte{'\n'}, block...)
@@ -232,8 +233,8 @@ func (p *ListPrinter) writeBlock(block []byte) error {
 	return err
 }
 
-// document parses the text that is about to be shown. It returns an empty document if text
-// is not JSON.
+// document parses the text of a receipt that will be printed. It returns an empty document if the
+// text is not JSON.
 func document(text []byte) *canon.Document {
 	doc := new(canon.Document)
 	_ = doc.Parse(text, canon.Limits{Bytes: receipt.MaxBytes, Depth: receipt.MaxDepth}) // the report contains the error
@@ -250,8 +251,7 @@ func (p *ListPrinter) line(rep *receipt.Report, text []byte) []byte {
 	return fmt.Appendf(nil, "%s: %s, %s: %s\n", cli.EscapeLine(rep.Address()), p.paint(rep.Verdict, rep.Verdict.String()), coded(f.Code, f.Cause), cli.EscapeLine(subject(rep, text)+reason))
 }
 
-// subject returns the ID and the workspace that a receipt states, as a prefix for a
-// finding.
+// subject returns the ID and the workspace that a receipt states, as a prefix for a finding.
 func subject(rep *receipt.Report, text []byte) string {
 	if len(rep.ReceiptID) == 0 {
 		return ""
@@ -263,13 +263,13 @@ func subject(rep *receipt.Report, text []byte) string {
 	return name + ": "
 }
 
-// shortHashes shortens the hashes in a line. The receipt, its block, and reports contain
-// them in full.
+// shortHashes shortens the hashes in a line. The receipt, its block, and the reports contain the
+// complete hashes.
 func shortHashes(line string) string {
 	const prefix, digits, kept = "sha256:", 64, 12
 	parts := strings.Split(line, prefix)
 
-	// Anything longer or shorter than a digest is not a hash of ours.
+	// A longer or shorter sequence of digits is not a receipt hash.
 	for i := range parts[1:] {
 		rest := parts[i+1]
 		n := len(rest) - len(strings.TrimLeft(rest, "0123456789abcdef"))
@@ -303,7 +303,7 @@ func (p *ListPrinter) group(rep *receipt.Report) {
 	cause := string(f.Code) + "\x00" + text
 	g := p.open[cause]
 
-	// The number of causes is limited, and the remaining ones are combined.
+	// The number of causes is limited, and further causes are combined.
 	if g == nil && len(p.open) >= maxGroups {
 		cause, text = "", "others"
 		g = p.open[cause]
@@ -318,7 +318,7 @@ func (p *ListPrinter) group(rep *receipt.Report) {
 }
 
 // unusedEvidence returns the notes about evidence that no receipt used, and about statements that
-// are not sufficient. The user expected this evidence to show something.
+// are not sufficient. The user expected this evidence to have an effect.
 func unusedEvidence(s *stream.Summary) (list []receipt.Note) {
 	for _, n := range s.NotChecked {
 		if isUnused(n.Code) || isAboutStatements(n.Code) {
@@ -344,21 +344,21 @@ func isAboutStatements(c receipt.Code) bool {
 	return false
 }
 
-// unchecked returns the notes about the input as a whole that do not affect the verdict, and those of
-// single receipts, combined by their codes.
+// unchecked returns the notes about the entire input that do not affect the verdict, and the notes
+// about single receipts, combined by code.
 func unchecked(s *stream.Summary) []receipt.Note {
 	open := slices.DeleteFunc(slices.Clone(s.NotChecked), receipt.Note.Undecides)
 	return append(open, headline.Unchecked(s.Unchecked, s.Withheld)...)
 }
 
-// maxGroups limits the memory that an input with many causes can take.
+// maxGroups limits the memory for an input with many causes.
 const maxGroups = 1000
 
 func (p *ListPrinter) End(s *stream.Summary) error {
 	var b bytes.Buffer
 	findings, unused := s.Findings, unusedEvidence(s)
 	if p.inputs <= 1 && (p.single || s.Receipts == 0) && len(findings)+len(unused) == 0 && (s.Complete || s.Receipts == 0) && s.SkippedCount == 0 {
-		return nil // the block above or the error on stderr contains everything
+		return nil // the block before this line, or the error on stderr, contains everything
 	}
 
 	// Held receipts come before the groups and the findings about the entire input.
@@ -388,7 +388,7 @@ func (p *ListPrinter) End(s *stream.Summary) error {
 	return err
 }
 
-// findings writes a line for each of the first findings about the input as a whole.
+// findings writes a line for each of the first findings about the entire input.
 func (p *ListPrinter) findings(b *bytes.Buffer, findings []stream.Finding) {
 	for i, f := range findings {
 		if i == p.limit {
@@ -423,7 +423,7 @@ func (p *ListPrinter) footers(b *bytes.Buffer, s *stream.Summary) {
 	}
 }
 
-// Footer writes a line below the results.
+// Footer writes a labeled line after the results.
 func Footer(b *bytes.Buffer, label, text string) {
 	fmt.Fprintf(b, "%-*s%s\n", cli.LabelWidth, label, cli.EscapeLine(text))
 }
@@ -450,7 +450,7 @@ func (p *ListPrinter) undecidedCauses(b *bytes.Buffer) {
 	}
 }
 
-// Streams writes a line for each stream, or their number if there are many.
+// Streams writes one line per stream, or only the number of streams if there are many.
 func (p *ListPrinter) Streams(b *bytes.Buffer, s *stream.Summary) {
 	if len(s.Streams) > cli.MaxStreams {
 		where := "--report FILE.json lists their heads"
@@ -470,8 +470,8 @@ func (p *ListPrinter) Streams(b *bytes.Buffer, s *stream.Summary) {
 	}
 }
 
-// levels writes whether the streams meet the conditions of levels of AEL. The user did not ask for
-// them, so only the first reason is shown.
+// levels writes whether the streams meet the conditions of AEL levels. The user did not request
+// this, so only the first reason is printed.
 func levels(b *bytes.Buffer, s *stream.Summary) {
 	var met []string
 	for _, l := range s.Levels {
@@ -486,7 +486,8 @@ func levels(b *bytes.Buffer, s *stream.Summary) {
 	}
 }
 
-// streamLabel returns the name of a stream: issuer, tenant if there is one, workspace.
+// streamLabel returns the name of a stream, which consists of the issuer, the tenant if there is
+// one, and the workspace.
 func streamLabel(s chain.Stream) string {
 	parts := []string{cli.Bare(s.Issuer), cli.Bare(s.Workspace)}
 	if s.HasTenant {
@@ -495,7 +496,7 @@ func streamLabel(s chain.Stream) string {
 	return strings.Join(parts, " / ")
 }
 
-// FindingName returns the name of the source or stream of a finding about the whole input.
+// FindingName returns the name of the source or of the stream for a finding about the entire input.
 func FindingName(f stream.Finding) string {
 	switch {
 	case f.Source != "":
@@ -512,7 +513,7 @@ func (p *ListPrinter) notChecked(b *bytes.Buffer, s *stream.Summary) {
 		open = append(open, "whether receipts are missing: the input is a selection (--partial)")
 	}
 
-	// The library does not know the flags that would check it.
+	// The library does not know the flags of this program that would enable a check.
 	for _, n := range s.NotChecked {
 		if isUnused(n.Code) || isAboutStatements(n.Code) { // already printed
 			continue
@@ -524,14 +525,14 @@ func (p *ListPrinter) notChecked(b *bytes.Buffer, s *stream.Summary) {
 		open = append(open, text)
 	}
 
-	// The notes of single receipts are combined by their codes.
+	// The notes about single receipts are combined by code.
 	for _, n := range headline.Unchecked(s.Unchecked, s.Withheld) {
 		open = append(open, n.Detail)
 	}
 	b.WriteString(cli.Rows("not checked", open, len(open), len(open)))
 }
 
-// Notices lists inputs, and why they contain no receipts or were not read.
+// Notices lists inputs that contain no receipts or were not read, with the reasons.
 func Notices(b *bytes.Buffer, label string, list []stream.Notice, total int) {
 	var lines []string
 	for _, n := range list {

@@ -5,9 +5,9 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// faults counts refuted receipts by the flag that could change the verdict.
+// A faults counts refuted receipts by the flag that could change the verdict.
 type faults struct {
-	absent int // the predecessor is not before the receipt in the input
+	absent int // the predecessor does not precede the receipt in the input
 	order  int // the predecessor is in the same source, but in the wrong place
 	others int
 }
@@ -33,8 +33,8 @@ func (f *faults) add(rep *receipt.Report) {
 	}
 }
 
-// hint returns the flag to use if the input is incomplete or not in order. It returns "" if
-// there are other faults, which no flag changes.
+// hint returns the flag to use if the input is incomplete or out of order. It returns "" if there
+// are other faults, because no flag changes those.
 func (f *faults) hint(s *stream.Summary) string {
 	switch {
 	case f.others > 0 || f.absent+f.order == 0 || len(s.Findings) > 0 || s.Partial && f.order == 0:
@@ -45,8 +45,8 @@ func (f *faults) hint(s *stream.Summary) string {
 	return "if the input is one part of a set, verify all parts together; use --partial if receipts may be missing"
 }
 
-// grouped returns a description of the receipts that are combined into one line, or "" if
-// each gets its own line.
+// grouped describes the receipts that are combined into one line, or returns "" if each receipt
+// gets its own line.
 func (f *faults) grouped(s *stream.Summary) string {
 	switch {
 	case f.hint(s) == "" || f.absent+f.order <= few:

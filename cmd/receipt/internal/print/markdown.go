@@ -10,14 +10,13 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// A markdownPrinter writes a job summary in Markdown, as GitHub shows it. GitHub takes 1 MiB
-// per step.
+// A markdownPrinter writes a job summary for GitHub in Markdown. GitHub accepts 1 MiB per step.
 type markdownPrinter struct {
 	problems
 	w io.Writer
 }
 
-// Limits of the list of problems in a job summary, in number and in bytes.
+// Limits for the list of problems in a job summary, in number and in bytes.
 const (
 	maxRows     = 200
 	maxMarkdown = 512 << 10
@@ -60,7 +59,7 @@ func list(b *bytes.Buffer, heading string, rows []string) {
 	}
 }
 
-// code returns a code span, in which Markdown and HTML have no meaning.
+// code returns a code span, in which Markdown and HTML have no special meaning.
 func code(text string) string {
 	fence := "`"
 	for strings.Contains(text, fence) {

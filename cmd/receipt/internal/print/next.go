@@ -2,8 +2,8 @@ package print
 
 import "github.com/receiptkit/receiptkit/receipt"
 
-// Next returns the recommended action for a code, with commands and flags of this program if there
-// are any.
+// Next returns the recommended action for a code, with commands and flags of this program if
+// applicable.
 func Next(info receipt.CodeInfo) string {
 	// For all other codes, the registry contains the advice.
 	switch info.Code {

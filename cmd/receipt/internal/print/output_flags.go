@@ -15,11 +15,11 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// OutputFlags specify what is printed, and where.
+// OutputFlags specifies what is printed, and where.
 type OutputFlags struct {
 	format     string
 	reports    []string
-	only       string // the receipts that reports list
+	only       string // which receipts the reports list
 	limit      int
 	quiet      bool
 	force      bool
@@ -28,21 +28,20 @@ type OutputFlags struct {
 	Signed string // describes the checkpoint if its log signed it; printed next to the keys
 }
 
-// A format is one form of the results.
+// A format is an output format for results.
 type format struct {
 	name      string // name for --format; "" if the format is not for stdout
 	extension string // extension of a file of --report; "" if the format is not for files
-	about     string // describes the extension if necessary
+	about     string // describes the extension, if necessary
 
-	lists   bool // it lists every receipt, unless --report-only selects some
-	digests bool // it contains the digests of inputs
-	rows    bool // its rows contain values that receipts state
+	lists   bool // lists every receipt, unless --report-only selects some
+	digests bool // contains the digests of inputs
+	rows    bool // has rows with values that receipts state
 
-	new func(io.Writer) printer // nil means text for people
+	new func(io.Writer) printer // nil for the text format
 }
 
-// formats returns all formats. Flags, their completion, and printers are derived from this
-// table.
+// formats returns all formats. Flags, their completion, and printers are derived from this table.
 func formats() []format {
 	return []format{
 		{name: "text"},
@@ -109,8 +108,8 @@ func (o *OutputFlags) Register(f *pflag.FlagSet) {
 	cli.Choices(f, "report-only", selections()...)
 }
 
-// Unread prints the reasons why n inputs were not read, up to the limit, and the number of
-// the others.
+// Unread prints why n inputs were not read. It prints the reasons up to the limit, and then the
+// number of the other inputs.
 func (o *OutputFlags) Unread(e *cli.Env, n int, why func(i int) error) {
 	for i := range min(n, o.limit) {
 		cli.Tell(e, why(i))
@@ -137,7 +136,7 @@ func (o *OutputFlags) Check() error {
 		return cli.Usage("", "--progress must be auto, always, or never, found %q", o.progressed)
 	}
 
-	// Two reports in one file would overwrite each other.
+	// Two reports in the same file would overwrite each other.
 	for i, path := range o.reports {
 		if formatOf(path).extension == "" {
 			return cli.Usage(otherTable(path), "--report must end in %s, found %q", cli.OrList(extensions(false)), path)
@@ -151,7 +150,7 @@ func (o *OutputFlags) Check() error {
 	return nil
 }
 
-// otherTable returns what to do instead of writing a table in another format.
+// otherTable returns a hint for writing a table in an unsupported format.
 func otherTable(path string) string {
 	if Extension(path) == ".parquet" {
 		return "write a .csv report and convert it, as docs/sql.md describes"
@@ -159,7 +158,7 @@ func otherTable(path string) string {
 	return ""
 }
 
-// writes reports whether stdout or a file of --report has a format with a property.
+// writes reports whether the format of stdout, or of a file of --report, has a property.
 func (o *OutputFlags) writes(such func(format) bool) bool {
 	return such(o.stdout()) || slices.ContainsFunc(o.reports, func(path string) bool { return such(formatOf(path)) })
 }
@@ -169,8 +168,7 @@ func (o *OutputFlags) TellsDigests() bool {
 	return o.only != "summary" && o.writes(func(f format) bool { return f.digests })
 }
 
-// TellsRows reports whether the output contains a table, whose rows contain values that receipts
-// state.
+// TellsRows reports whether the output contains a table with values that receipts state.
 func (o *OutputFlags) TellsRows() bool {
 	return o.only != "summary" && o.writes(func(f format) bool { return f.rows })
 }
@@ -191,11 +189,11 @@ type printer interface {
 	End(*stream.Summary) error
 }
 
-// Printers write to stdout and to the files of --report.
+// Printers writes to stdout and to the files of --report.
 type Printers struct {
-	list  []printer // the first one is for stdout
+	list  []printer // the first printer is for stdout
 	files []*cli.File
-	out   *gatherer // before stdout, for formats that programs read
+	out   *gatherer // buffers stdout, for formats that programs read
 }
 
 func (p Printers) Report(rep *receipt.Report, text []byte) error {
@@ -207,8 +205,8 @@ func (p Printers) Report(rep *receipt.Report, text []byte) error {
 	return nil
 }
 
-// End finishes all printers. If a run verified nothing, its files are not created, because they
-// would prevent the next run from creating them.
+// End ends the output of all printers. If a run verified nothing, its files are not created,
+// because they would prevent the next run from creating them.
 func (p Printers) End(s *stream.Summary) error {
 	if s.Receipts == 0 && cli.SummaryExit(s) == cli.ExitUsage {
 		return p.endStdout(s)
@@ -233,23 +231,22 @@ func (p Printers) endStdout(s *stream.Summary) error {
 	return p.out.Flush()
 }
 
-// Interrupted writes the held output for stdout, after a failed run.
+// Interrupted writes the output for stdout that was held, after a run that failed.
 func (p Printers) Interrupted() {
 	if out, ok := p.list[0].(interface{ Interrupted() error }); ok {
 		_ = out.Interrupted() // the run has already failed
 	}
 }
 
-// Discard removes incomplete files, and waits until everything printed has been written to
-// stdout.
+// Discard removes incomplete files, and waits until all output has been written to stdout.
 func (p Printers) Discard() {
 	for _, f := range p.files {
 		f.Discard()
 	}
-	_ = p.out.Flush() // End has reported the error, unless the run failed
+	_ = p.out.Flush() // if the run did not fail, End has already reported the error
 }
 
-// Printers opens stdout and the files of --report. The caller must call End or Discard.
+// Printers opens stdout and the files of --report. The caller must call either End or Discard.
 func (o *OutputFlags) Printers(e *cli.Env, file *trust.KeyFile, selected *input.Selection) (p Printers, err error) {
 	p.out = newGatherer(e.Out)
 	switch f := o.stdout(); {
@@ -278,8 +275,8 @@ func (o *OutputFlags) Printers(e *cli.Env, file *trust.KeyFile, selected *input.
 	return p, nil
 }
 
-// selected returns a printer for the receipts that --report-only selects. The summary
-// counts all receipts.
+// selected returns a printer for the receipts that --report-only selects. The summary counts all
+// receipts.
 func (o *OutputFlags) selected(f format, w io.Writer) printer {
 	p := f.new(w)
 	if o.only == "all" || !f.lists {

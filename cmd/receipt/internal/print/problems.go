@@ -15,43 +15,43 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// A problem is a refuted or undecided receipt, a finding about the whole input, or an input
-// that was not read. Its texts are escaped.
+// A problem is a refuted or undecided receipt, a finding about the entire input, or an input that
+// was not read. Its texts are escaped.
 type problem struct {
 	level   level
 	rule    receipt.Code // or notRead
-	title   string       // the verdict and the code
+	title   string       // verdict and code
 	source  string
-	line    int    // 1, unless the source lists receipts
-	subject string // for a problem that is not in a file: its stream
+	line    int    // line in the source; 1 unless the source lists receipts
+	subject string // stream, for a problem that is not in a file
 	text    string
-	id      string // equal in every run that finds the problem
+	id      string // the same in every run that finds the problem
 }
 
-// A level is the effect of a problem, in the words of SARIF.
+// A level is the severity of a problem, as named in SARIF.
 type level string
 
 const (
 	levelError   level = "error"   // refuted
-	levelWarning level = "warning" // undecided, or an input was not read
-	levelNote    level = "note"    // something was not checked, but the verdict stands
+	levelWarning level = "warning" // the receipt is undecided, or an input was not read
+	levelNote    level = "note"    // a check is missing, but the verdict does not depend on it
 )
 
-// notRead is the rule of inputs that were not read.
+// notRead is the rule for inputs that were not read.
 const notRead = "not_read"
 
-// maxProblems is the maximum number of listed problems per level. GitHub shows 5,000.
+// maxProblems is the maximum number of problems per level that are listed. GitHub shows 5,000.
 const maxProblems = 5_000
 
-// Problems keeps the first problems of each level, and counts the others.
+// A problems stores the first problems of each level, and counts the others.
 type problems struct {
 	lists map[level][]problem
 	count int
-	first string // the first source, for problems that are in no file
+	first string // the first source, for problems that are not in a file
 	notes []receipt.Note
 }
 
-// complete sets the place and the ID of a problem.
+// complete sets the location and the ID of a problem.
 func (l *problems) complete(p problem) problem {
 	if p.source == "" {
 		p.source = l.first
@@ -93,7 +93,7 @@ func (l *problems) Report(rep *receipt.Report, _ []byte) error {
 	return nil
 }
 
-// end adds the problems of the whole input, and keeps the notes about what was not checked.
+// end adds the problems of the entire input, and stores the notes about missing checks.
 func (l *problems) end(s *stream.Summary) {
 	for _, f := range s.Findings {
 		p := problem{level: levelError, rule: f.Code, title: "refuted, " + coded(f.Code, f.Cause), text: cli.EscapeLine(f.Detail), id: f.Stated}
@@ -130,8 +130,9 @@ func splitAddress(address string) (source string, line int) {
 	return address, 1
 }
 
-// listed returns the results of of for the problems, refuted ones first, up to a number of results
-// and a size in bytes of JSON. It also returns the number of the others.
+// listed returns the results of calling of for the problems, starting with refuted receipts. The
+// results are limited in number, and in their size as JSON in bytes. It also returns the number of
+// problems that were omitted.
 func listed[T any](l *problems, most, size int, of func(*problem) T) (list []T, more int) {
 	for _, p := range slices.Concat(l.lists[levelError], l.lists[levelWarning]) {
 		item := of(&p)
@@ -144,7 +145,7 @@ func listed[T any](l *problems, most, size int, of func(*problem) T) (list []T, 
 	return list, l.count - len(list)
 }
 
-// whole returns the text with the subject of a problem in no file.
+// whole returns the text of a problem, preceded by its subject if it is not in a file.
 func (p *problem) whole() string {
 	if p.subject == "" {
 		return p.text

@@ -14,9 +14,9 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// A sarifPrinter writes SARIF 2.1.0 for GitHub's code scanning: a result for each problem, and a
-// notification about anything that was not checked, not read, or omitted. GitHub takes 10 MB of
-// gzip, and shows 5,000 results.
+// A sarifPrinter writes SARIF 2.1.0 for GitHub code scanning, with a result for each problem, and a
+// notification about anything that was not checked, not read, or omitted. GitHub accepts 10 MB
+// after gzip compression, and displays 5,000 results.
 type sarifPrinter struct {
 	problems
 	w io.Writer
@@ -112,7 +112,8 @@ func (p *sarifPrinter) End(s *stream.Summary) error {
 	}{sarifSchema, "2.1.0", []sarifRun{run}})
 }
 
-// notifications returns the totals, and describes the problems that the results do not contain.
+// notifications returns the totals, and descriptions of the problems that the results do not
+// contain.
 func (p *sarifPrinter) notifications(s *stream.Summary, more int) []sarifNotification {
 	list := []sarifNotification{{levelNote, sarifText{sarifMessage(new(Totals).Line(s))}}}
 	if more > 0 {
@@ -150,12 +151,13 @@ func ruleOf(code receipt.Code) (r sarifRule) {
 	return r
 }
 
-// sarifMessage escapes the signs of links and placeholders (SARIF §3.11.5 and §3.11.6).
+// sarifMessage escapes the characters that begin links and placeholders (SARIF §3.11.5 and
+// §3.11.6).
 func sarifMessage(s string) string {
 	return strings.NewReplacer(`\`, `\\`, "[", `\[`, "]", `\]`, "{", "{{", "}", "}}").Replace(s)
 }
 
-// fileURI returns the URI of a file, relative unless the path is absolute.
+// fileURI returns the URI of a file, which is relative unless the path is absolute.
 func fileURI(path string) string {
 	u := url.URL{Path: filepath.ToSlash(path)}
 	if filepath.IsAbs(path) {

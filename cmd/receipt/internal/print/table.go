@@ -12,8 +12,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// A tablePrinter writes CSV (RFC 4180) for people and their spreadsheets, with one row per
-// receipt, and one for each finding or note about the whole input.
+// A tablePrinter writes CSV (RFC 4180) for spreadsheets, with one row per receipt, and one row for
+// each finding or note about the entire input.
 type tablePrinter struct {
 	w     *csv.Writer
 	cells []string
@@ -37,7 +37,7 @@ func (p *tablePrinter) End(s *stream.Summary) error {
 	return p.w.Error()
 }
 
-// write writes a row in which spreadsheets do not interpret cells as formulas.
+// write writes a row, and prevents spreadsheets from interpreting cells as formulas.
 func (p *tablePrinter) write(r rows.Row) error {
 	p.cells = r.AppendCells(p.cells[:0])
 	for i, cell := range p.cells {

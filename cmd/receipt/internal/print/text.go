@@ -39,7 +39,7 @@ func (p *TextPrinter) Report(rep *receipt.Report, doc *canon.Document) error {
 	return err
 }
 
-// block returns everything about one receipt, except the keys.
+// block returns all information about one receipt, except the keys.
 func (p *TextPrinter) block(rep *receipt.Report, doc *canon.Document) *Block {
 	b := &Block{}
 	p.headline(b, rep)
@@ -82,16 +82,16 @@ func (p *TextPrinter) pointers(b *Block, label string, list []string, what strin
 	b.Row(label, text+what)
 }
 
-// A Block consists of rows with a label and a text. All text is escaped, including line
-// feeds, so that nothing in a receipt can imitate a row.
+// A Block is a sequence of rows, which consist of a label and a text. All text is escaped,
+// including line feeds, so that no text in a receipt can imitate a row.
 type Block struct{ bytes.Buffer }
 
-// Row writes a label and a text, which it escapes.
+// Row writes a row with a label and a text, which it escapes.
 func (b *Block) Row(label, text string) {
 	fmt.Fprintf(b, "  %-*s%s\n", cli.LabelWidth, label, cli.EscapeLine(text))
 }
 
-// Rows writes a row of several lines, for commands that must not be wrapped.
+// Rows writes a row with several lines, for commands that must not be wrapped.
 func (b *Block) Rows(label string, lines ...string) {
 	for _, line := range lines {
 		b.Row(label, line)
@@ -153,7 +153,7 @@ func (p *TextPrinter) verified(b *Block, rep *receipt.Report, doc *canon.Documen
 	task := root.Member("identifiers").Member("task_id").String()
 	state, issued := " "+root.Member("lifecycle").Member("final_state").String(), root.Member("issued_at").String()
 
-	// A value that the source did not report is not a statement.
+	// A value that the source did not report is not a statement of the receipt.
 	unreported := receipt.ReadUnreported(root)
 	if unreported.Has("/lifecycle/final_state") {
 		state = ", outcome not recorded"
@@ -162,7 +162,7 @@ func (p *TextPrinter) verified(b *Block, rep *receipt.Report, doc *canon.Documen
 		issued = "at a time that is not recorded,"
 	}
 
-	// A third-party receipt has other members, and its signer is the key.
+	// A third-party receipt has other members, and its key identifies the signer.
 	if read := rep.Check(receipt.StepParse); read.Status == receipt.StatusPassed && read.Stated != "" {
 		b.Row("format", read.Stated)
 		if id := rep.ReceiptID.String(); id != "" {
@@ -215,8 +215,9 @@ func passedWhole(rep *receipt.Report, s receipt.Step) bool {
 	return !slices.ContainsFunc(rep.Checks, func(c receipt.Check) bool { return c.Step == s && c.Status != receipt.StatusPassed })
 }
 
-// steps lists the steps that passed and those that were not checked. For a verified
-// receipt, it prints the notes about unchecked steps; otherwise, only their names.
+// steps lists the steps that passed, and the steps that were not checked. For a verified receipt,
+// it also prints the notes about unchecked steps; otherwise, it prints only the names of these
+// steps.
 func (p *TextPrinter) steps(b *Block, rep *receipt.Report) {
 	var passed, names []string
 	for _, c := range rep.Checks {
@@ -255,7 +256,7 @@ func (p *TextPrinter) refuted(b *Block, rep *receipt.Report, doc *canon.Document
 		Failed(b, checks)
 	}
 
-	// The first finding decides the meaning.
+	// The first finding determines the meaning.
 	f := rep.Finding()
 	if otherThanReceipt(f, doc).Kind == kind.Draft {
 		b.Prose("meaning", "this is a draft: it has no hash and no place in a chain until it is sealed")
@@ -266,13 +267,13 @@ func (p *TextPrinter) refuted(b *Block, rep *receipt.Report, doc *canon.Document
 	if f.Hint != "" && !connected(f) {
 		b.Prose("hint", f.Hint)
 	}
-	if f.Hint == "" || f.Step != receipt.StepParse { // the hint already says what to do
+	if f.Hint == "" || f.Step != receipt.StepParse { // the hint already contains the recommended action
 		p.next(b, rep, f, doc)
 	}
 }
 
-// to returns the flag for the file of trusted keys in a command to copy, if the user named the
-// file.
+// to returns the flag with the file of trusted keys for a command to copy, if the user specified
+// the file.
 func (p *TextPrinter) to() string {
 	if p.file == nil || !p.file.Named {
 		return ""
@@ -280,7 +281,7 @@ func (p *TextPrinter) to() string {
 	return " --keys " + cli.ShellFile(p.file.Path)
 }
 
-// next states the recommended action, with commands to copy if there are any.
+// next prints the recommended action, with commands to copy if applicable.
 func (p *TextPrinter) next(b *Block, rep *receipt.Report, f receipt.Check, doc *canon.Document) {
 	info, _ := receipt.Lookup(f.Code)
 	if k := otherThanReceipt(f, doc); k.Kind != kind.Unknown {
@@ -295,7 +296,7 @@ func (p *TextPrinter) next(b *Block, rep *receipt.Report, f receipt.Check, doc *
 		b.Prose("next", "ask the issuer for a receipt that fits its hash")
 	case f.Code == receipt.CodeHashMismatch:
 		b.Rows("next", "receipt diff OTHER_COPY "+cli.ShellFile(rep.Address()))
-	case f.Code == receipt.CodeUnknownKey && f.Step == receipt.StepBatch: // the key of a log, not of an issuer
+	case f.Code == receipt.CodeUnknownKey && f.Step == receipt.StepBatch: // the key belongs to a log, not to an issuer
 		b.Rows("next", "get the log's key from the log, not from the sender, then",
 			"receipt keys import FILE --any-issuer --role checkpoint --origin ORIGIN"+p.to())
 	case f.Code == receipt.CodeUnknownKey && unknown != "":
@@ -316,8 +317,8 @@ func (p *TextPrinter) undecided(b *Block, rep *receipt.Report, doc *canon.Docume
 	p.next(b, rep, f, doc)
 }
 
-// cause returns the reason why a receipt is undecided: a text or, for an unknown key, the place
-// where the key was looked up.
+// cause returns the reason why a receipt is undecided. If the key is unknown, it is the place where
+// the key was looked up; otherwise, it is the text words.
 func (p *TextPrinter) cause(rep *receipt.Report, f receipt.Check, words string) string {
 	if id := unknownKey(rep); id != "" && f.Code == receipt.CodeUnknownKey && f.Step != receipt.StepBatch && p.file != nil {
 		return fmt.Sprintf("%s is not among the %s of %s", cli.Bare(id), cli.Plural(p.file.Set.Len(), "key", ""), p.file.Path)

@@ -11,7 +11,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// Failures groups the failed checks by step. A failed schema has one check for each place.
+// Failures groups the failed checks by step. A failed schema step has one check for each location.
 func Failures(rep *receipt.Report) [][]receipt.Check {
 	var groups [][]receipt.Check
 	for _, c := range rep.Checks {
@@ -35,7 +35,7 @@ func Failed(b *Block, checks []receipt.Check) {
 		for _, c := range checks {
 			b.sub("at", placed(c))
 		}
-		b.sub("", checks[len(checks)-1].Hint) // the number of further places
+		b.sub("", checks[len(checks)-1].Hint) // number of further locations
 		return
 	}
 
@@ -53,7 +53,7 @@ func Failed(b *Block, checks []receipt.Check) {
 		return
 	}
 
-	// Two values that should be equal are printed one below the other.
+	// Two values that should be equal are printed below each other.
 	if !computed(c) {
 		b.sub("found", c.Detail)
 		return
@@ -62,17 +62,18 @@ func Failed(b *Block, checks []receipt.Check) {
 	b.sub("computed", c.Computed)
 }
 
-// connected reports whether the receipts before a gap are known, which end in the related receipt.
+// connected reports whether the receipts before a gap are known, the last of which is the related
+// receipt.
 func connected(c receipt.Check) bool {
 	return c.Cause == receipt.CausePredecessorMissing && c.Related != receipt.Place{}
 }
 
-// computed reports whether a check is best described by the stated and the computed value.
+// computed reports whether the stated and the computed value describe a check best.
 func computed(c receipt.Check) bool {
 	return c.Stated != "" && c.Computed != "" && c.Code != receipt.CodeIssuerMismatch
 }
 
-// placed returns the detail of a check after its pointer, if it has one.
+// placed returns the detail of a check, preceded by its pointer if it has one.
 func placed(c receipt.Check) string {
 	if c.Pointer == "" {
 		return c.Detail
@@ -80,8 +81,8 @@ func placed(c receipt.Check) string {
 	return c.Pointer + ": " + c.Detail
 }
 
-// ofAttestation reports whether a finding is about the signature of the attestation around
-// a receipt. The signatures of the receipt have the same codes.
+// ofAttestation reports whether a finding concerns the signature of the attestation around a
+// receipt. The signatures in the receipt have the same codes.
 func ofAttestation(f receipt.Check) bool {
 	return strings.HasPrefix(f.Pointer, "/dsseEnvelope/signatures") && (f.Code == receipt.CodeSignatureInvalid || f.Code == receipt.CodeMalformedSignature)
 }
@@ -91,7 +92,8 @@ func meaning(rep *receipt.Report, f receipt.Check) string {
 		return "the signature of the attestation around the receipt is false; this is not one of the receipt's own signatures"
 	}
 
-	// A signature covers the stated hash, so it shows which of the two is incorrect.
+	// A signature covers the stated hash, so it shows whether the content or the stated hash is
+	// incorrect.
 	if by := signer(rep); f.Code == receipt.CodeHashMismatch && by != "" {
 		if f.Hint != "" { // the hash was computed by another rule
 			return by + " signed the stated hash, which was not computed by the rule of the format: the issuer's software is at fault, and whether the content changed cannot be seen"
@@ -99,7 +101,7 @@ func meaning(rep *receipt.Report, f receipt.Check) string {
 		return by + " signed the stated hash: the content changed after signing"
 	}
 
-	// The link does not concern the content of the receipt.
+	// An invalid link does not mean that the content of the receipt is invalid.
 	if f.Step == receipt.StepLink && rep.Check(receipt.StepHash).Status == receipt.StatusPassed {
 		if text := linkMeaning(f); text != "" {
 			return filepath.Base(rep.Address()) + " is " + intact(rep) + "; " + text
@@ -116,8 +118,8 @@ func intact(rep *receipt.Report) string {
 	return "intact"
 }
 
-// linkMeaning returns what an invalid link means for a receipt with intact content, or ""
-// if the meaning of the code is sufficient.
+// linkMeaning describes the meaning of an invalid link for a receipt with intact content, or
+// returns "" if the description of the code is sufficient.
 func linkMeaning(f receipt.Check) string {
 	switch f.Code {
 	case receipt.CodeDuplicateID:
@@ -147,7 +149,7 @@ func coded(code receipt.Code, cause receipt.Cause) string {
 	return string(code)
 }
 
-// signer returns the key with which the issuer signed, or "".
+// signer returns the ID of the key with which the issuer signed, or "".
 func signer(rep *receipt.Report) string {
 	for _, s := range rep.Signatures {
 		if s.Role == receipt.RoleIssuer {
@@ -157,9 +159,8 @@ func signer(rep *receipt.Report) string {
 	return ""
 }
 
-// otherThanReceipt returns the kind of a document that does not have the form of a receipt,
-// such as a draft. It returns the zero value for a receipt with mistakes and for an unknown
-// kind.
+// otherThanReceipt returns the kind of a document that does not have the form of a receipt, such as
+// a draft. It returns the zero value for an invalid receipt, and for a document of an unknown kind.
 func otherThanReceipt(f receipt.Check, doc *canon.Document) kind.Found {
 	if f.Step != receipt.StepSchema {
 		return kind.Found{}
@@ -167,7 +168,7 @@ func otherThanReceipt(f receipt.Check, doc *canon.Document) kind.Found {
 	return kind.Of(doc.Root().Raw(), true)
 }
 
-// unknownKey returns the first key ID in a signature that is not in the key file, or "".
+// unknownKey returns the first key ID in a signature that the key file does not contain, or "".
 func unknownKey(rep *receipt.Report) string {
 	for _, s := range rep.Signatures {
 		if s.Code == receipt.CodeUnknownKey {

@@ -12,11 +12,11 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// Totals counts findings by verdict and code for the last line.
+// Totals counts findings by verdict and code for the last line of the output.
 type Totals struct {
 	Codes map[receipt.Verdict]map[receipt.Code]int
 	color bool
-	timed bool // include the duration only on a terminal, so that results in files are reproducible
+	timed bool // whether to include the duration, which is done only on a terminal, so that results in files are reproducible
 }
 
 // NewTotals returns the totals of a run without findings.
@@ -24,8 +24,8 @@ func NewTotals(color, timed bool) Totals {
 	return Totals{map[receipt.Verdict]map[receipt.Code]int{receipt.Refuted: {}, receipt.Undecided: {}}, color, timed}
 }
 
-// Line returns the last line: the verdict of the run, the number of receipts that have it,
-// and the numbers of the others.
+// Line returns the last line, which contains the verdict of the run, the number of receipts with
+// this verdict, and the numbers of receipts with other verdicts.
 func (t *Totals) Line(s *stream.Summary) string {
 	// Without signatures, the verdict is called intact, because anyone can write a receipt that
 	// matches its hash.
@@ -38,7 +38,7 @@ func (t *Totals) Line(s *stream.Summary) string {
 		name = good
 	}
 
-	// The numbers that decided the verdict come first.
+	// The numbers that determined the verdict come first.
 	of := " of " + cli.Plural(s.Receipts, "receipt", "")
 	var parts []string
 	switch {
@@ -84,7 +84,7 @@ func (t *Totals) Line(s *stream.Summary) string {
 	return PaintIf(t.color, verdict, name) + ": " + strings.Join(parts, ", ")
 }
 
-// wholeFindings counts the findings about the whole input, by code.
+// wholeFindings returns the number of findings about the entire input, by code.
 func wholeFindings(s *stream.Summary) string {
 	codes := map[receipt.Code]int{}
 	for _, f := range s.Findings {
@@ -93,7 +93,7 @@ func wholeFindings(s *stream.Summary) string {
 	return cli.Plural(len(s.Findings), "finding", "about the whole input") + codeCounts(codes)
 }
 
-// elapsedText formats a duration in tenths of a second, or in larger units.
+// elapsedText formats a duration in tenths of a second or in larger units.
 func elapsedText(d time.Duration) string {
 	if d < 10*time.Second {
 		return fmt.Sprintf("%.1f s", d.Seconds())
@@ -108,15 +108,16 @@ func copies(n int) string {
 	return cli.Count(n) + " copies"
 }
 
-// codeCounts returns " (code 3, code 1)" for the receipts with a verdict. The counts of reports
-// include copies. The counts of the summary exclude copies, but are not separated by verdict.
+// codeCounts returns a text such as " (code 3, code 1)" for the receipts with a verdict. The counts
+// from reports include copies. The counts from the summary exclude copies, but are not separated by
+// verdict.
 func (t *Totals) codeCounts(s *stream.Summary, v receipt.Verdict) string {
 	others := t.Codes[receipt.Refuted]
 	if v == receipt.Refuted {
 		others = t.Codes[receipt.Undecided]
 	}
 
-	// The summary counts are used only for codes with a single verdict.
+	// The counts from the summary are used only for codes with a single verdict.
 	codes := map[receipt.Code]int{}
 	for c, n := range t.Codes[v] {
 		if others[c] == 0 {

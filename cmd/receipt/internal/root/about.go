@@ -34,7 +34,7 @@ the page of receipt serve is built in.`,
 	}
 }
 
-// pageBuilt reports whether the page is built in, and how to build it.
+// pageBuilt describes whether the page is built in and, if not, how to build it.
 func pageBuilt() string {
 	if page.Built() {
 		return "built in"
@@ -113,8 +113,8 @@ func newMan(e *cli.Env) *cobra.Command {
 	return cmd
 }
 
-// manPage renders one page. Its date is fixed, so that the same program always writes the same
-// page.
+// manPage renders one page. The date of the page is fixed, so that the same program always writes
+// the same page.
 func manPage(cmd *cobra.Command) ([]byte, error) {
 	date := time.Date(2026, 4, 25, 0, 0, 0, 0, time.UTC)
 	var b bytes.Buffer

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// rare contains the flags that help lists last.
+// rare lists the flags that help prints last.
 var rare = []string{
 	"files-from", "input", "jobs", "long", "mergeable", "plain", "temp-dir", // of inputs
 	"key-timeout",                                                                          // of keys
@@ -15,14 +15,14 @@ var rare = []string{
 	"subject", "workspace-root",
 }
 
-// A described flag has the same meaning in several commands. The help of one of them, its home,
-// describes it, and the others refer to that command. Flags with the same name and a different
-// usage are different flags.
+// A described is a flag that has the same meaning in several commands. Only the help of one of
+// these commands, its home, describes the flag, and the help of the others refers to that command.
+// Flags with the same name but a different usage are different flags.
 type described struct {
 	home, name, usage string
 }
 
-// shared contains the described flags, with the beginning of their usage.
+// shared contains the flags that are described once, with the beginning of their usage.
 var shared = []described{
 	{"receipt verify", "files-from", ""},
 	{"receipt verify", "input", ""},
@@ -61,7 +61,8 @@ var shared = []described{
 	{"receipt record", "workspace", ""},
 }
 
-// home returns the command whose help describes a flag of cmd, or "" if that is the help of cmd.
+// home returns the command whose help describes a flag of cmd, or "" if the help of cmd itself
+// describes it.
 func home(cmd *cobra.Command, f *pflag.Flag) string {
 	for _, d := range shared {
 		if d.name == f.Name && d.home != cmd.CommandPath() && strings.HasPrefix(f.Usage, d.usage) {
@@ -71,8 +72,8 @@ func home(cmd *cobra.Command, f *pflag.Flag) string {
 	return ""
 }
 
-// advanced lists the rare flags of a command, and the flags that the help of other commands
-// describes, by command.
+// advanced lists the rare flags of a command and, by command, the flags that the help of other
+// commands describes.
 func advanced(flags *pflag.FlagSet, elsewhere map[string][]string) string {
 	if !flags.HasFlags() && len(elsewhere) == 0 {
 		return ""

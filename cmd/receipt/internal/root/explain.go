@@ -117,12 +117,12 @@ func title(where string) string {
 	return "Step " + where
 }
 
-// nearest suggests the codes most similar to typed, the most similar first.
+// nearest suggests the codes that are most similar to typed, starting with the most similar.
 func nearest(typed string) string {
 	typed = strings.ReplaceAll(strings.ToLower(typed), "-", "_")
 
-	// No code is that long, and computing the distance takes time proportional to the product of
-	// both lengths.
+	// No code has this length, and the time to compute the distance is proportional to the product
+	// of both lengths.
 	if len(typed) > 64 {
 		return ""
 	}
@@ -132,7 +132,7 @@ func nearest(typed string) string {
 		far  int
 	}
 
-	// Up to a third of the letters may differ. Codes that share a word come after those.
+	// Up to a third of the letters may differ. Codes that only share a word are listed after these.
 	var found []candidate
 	for _, info := range receipt.Codes() {
 		code := string(info.Code)
@@ -140,7 +140,7 @@ func nearest(typed string) string {
 		switch {
 		case far <= max(len(typed), len(code))/3:
 		case len(typed) > 2 && strings.Contains(code, typed), strings.Contains(typed, code), sharesWord(code, typed):
-			far += 100 // after codes that are merely misspelled
+			far += 100 // after codes that are probably misspelled
 		default:
 			continue
 		}

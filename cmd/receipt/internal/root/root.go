@@ -1,4 +1,4 @@
-// Package root assembles the commands.
+// Package root assembles the commands of the command line.
 package root
 
 import (
@@ -30,7 +30,7 @@ func Run(ctx context.Context, args []string, e *cli.Env) int {
 	root := newRootFor(e, args)
 	root.SetArgs(args)
 
-	// After a misspelled command, unknown flags are not the mistake.
+	// Unknown flags after a misspelled command are not the actual mistake.
 	root.FParseErrWhitelist.UnknownFlags = len(args) > 0 && !strings.HasPrefix(args[0], "-")
 	defer e.End()
 	if verb, rest, err := root.Find(args); err == nil {
@@ -44,8 +44,9 @@ func Run(ctx context.Context, args []string, e *cli.Env) int {
 // New returns the root command with all commands.
 func New(e *cli.Env) *cobra.Command { return rootWith(e, verbs()) }
 
-// newRootFor returns the root command for one command line. Most lines use a single command, and
-// building all commands with their two hundred flags would take longer than many commands run.
+// newRootFor returns the root command for one command line. Most command lines use a single
+// command, and building all commands with their two hundred flags would take longer than many
+// commands run.
 func newRootFor(e *cli.Env, args []string) *cobra.Command {
 	if len(args) > 0 {
 		for _, v := range verbs() {
@@ -93,7 +94,7 @@ Exit codes, unless the help of a command differs:
 	root.SetOut(e.Text())
 	root.SetErr(e.Notes())
 
-	// Flag errors and empty flags are reported like all other failures, with a hint.
+	// Invalid flags and empty values are reported like all other failures, with a hint.
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return cli.Usage(cli.FlagHint(cmd, err), "%s", flagError(err))
 	})
@@ -111,7 +112,7 @@ Exit codes, unless the help of a command differs:
 	root.SetUsageFunc(plainUsage(root.UsageFunc()))
 	root.Version = versionText()
 	root.SetVersionTemplate("{{.Version}}")
-	root.CompletionOptions.DisableDefaultCmd = true // completion is a separate command here
+	root.CompletionOptions.DisableDefaultCmd = true // completion is a separate command of this program
 	root.SetHelpCommand(newHelp())
 	for _, v := range list {
 		root.AddCommand(v.make(e))
@@ -121,8 +122,8 @@ Exit codes, unless the help of a command differs:
 	return root
 }
 
-// plainUsage prints the usage of a command. Rarely used flags come last, and flags that every
-// command has are listed only in the help of receipt itself.
+// plainUsage prints the usage of a command. Rarely used flags come last, and flags that all
+// commands have are listed only in the help of receipt itself.
 func plainUsage(usage func(*cobra.Command) error) func(*cobra.Command) error {
 	return func(cmd *cobra.Command) error {
 		cmd.DisableFlagsInUseLine = true
@@ -158,7 +159,8 @@ func plainUsage(usage func(*cobra.Command) error) func(*cobra.Command) error {
 	}
 }
 
-// withoutRepeats removes from the usage of a group of commands what the list of its commands implies.
+// withoutRepeats removes text from the usage of a command group that repeats the list of its
+// commands.
 func withoutRepeats(cmd *cobra.Command, text string) string {
 	if cmd.HasParent() {
 		text = strings.Replace(text, "\nUse \""+cmd.CommandPath()+" [command] --help\" for more information about a command.\n", "", 1)
@@ -166,8 +168,8 @@ func withoutRepeats(cmd *cobra.Command, text string) string {
 	return strings.Replace(text, "  "+cmd.CommandPath()+" [command]\n", "", 1)
 }
 
-// namePlaceholder moves the placeholder at the end of a flag's usage to the type of its value, which
-// help prints after the name of the flag.
+// namePlaceholder moves the placeholder at the end of a flag's usage to the type of its value,
+// which help prints after the name of the flag.
 func namePlaceholder(f *pflag.Flag) {
 	text, name, ok := cli.CutPlaceholder(f.Usage)
 	if !ok {
@@ -230,8 +232,8 @@ func verbs() []verb {
 	}
 }
 
-// flagError formats a flag error without the messages of strconv, and with only the long name of
-// the flag.
+// flagError formats an error about a flag, without the text of strconv errors and only with the
+// long name of the flag.
 func flagError(err error) string {
 	var invalid *pflag.InvalidValueError
 	if !errors.As(err, &invalid) {
@@ -251,7 +253,7 @@ func flagError(err error) string {
 	return cli.EscapeLine(text)
 }
 
-// wantedOf describes the values that a flag accepts, unless they are text.
+// wantedOf describes the values that a flag accepts, unless it accepts any text.
 func wantedOf(f *pflag.Flag) string {
 	switch kind := f.Value.Type(); {
 	case kind == "bool":
@@ -283,7 +285,7 @@ func newHelp() *cobra.Command {
 	}
 }
 
-// group sorts the commands in the help by purpose.
+// group groups the commands in the help by purpose.
 func group(root *cobra.Command) {
 	for _, g := range []struct {
 		id, title string
@@ -309,11 +311,11 @@ func group(root *cobra.Command) {
 	root.SetHelpCommandGroupID("about")
 }
 
-// completeFlags registers the values of flags that accept one of a few words for shell completion:
-// those stated by cli.Choices, and the ones listed here.
+// completeFlags registers values for shell completion. It covers the flags for which cli.Choices
+// recorded values, and the flags listed here.
 func completeFlags(cmd *cobra.Command) {
 	complete := func(name string, values []string) {
-		_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(values, cobra.ShellCompDirectiveDefault)) // fails if called twice for a flag
+		_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(values, cobra.ShellCompDirectiveDefault)) // fails if it is called twice for a flag
 	}
 	also := map[string][]string{
 		"progress":    {"auto", "always", "never"},

@@ -19,7 +19,7 @@ import (
 	"github.com/receiptkit/receiptkit/schemas"
 )
 
-// eventSchema is the schema for the lines of a log. All other schemas are for documents.
+// eventSchema is the schema for the lines of a log. All other schemas are for entire documents.
 const eventSchema schemas.Name = "event"
 
 type schemaOptions struct {
@@ -108,15 +108,16 @@ func unknownSchema(name string) error {
 	return cli.Usage(hint, "unknown schema %q", name)
 }
 
-// maxFindings is the maximum number of places that are printed; the others are counted.
+// maxFindings is the maximum number of locations that are printed; further locations are only
+// counted.
 const maxFindings = 20
 
-// A schemaCheck lists where a file does not match a schema.
+// A schemaCheck lists the locations at which a file does not match a schema.
 type schemaCheck struct {
 	out      io.Writer
 	name     schemas.Name
 	schema   *schemas.Schema
-	file     string // name as the caller specified it
+	file     string // name in the form that the caller specified
 	findings int
 	checked  int // number of documents or lines
 	unfit    int
@@ -155,7 +156,7 @@ func (c *schemaCheck) document(e *cli.Env, path string) error {
 	return nil
 }
 
-// read reads a document, and returns its maximum size. Bundles may be larger than receipts.
+// read reads a document, and also returns its maximum size. Bundles may be larger than receipts.
 func (c *schemaCheck) read(e *cli.Env, path string) (data []byte, most int, err error) {
 	if c.name == "session-bundle" {
 		data, err = input.ReadBounded(e, path, bundle.MaxBytes+1)
@@ -165,7 +166,7 @@ func (c *schemaCheck) read(e *cli.Env, path string) (data []byte, most int, err 
 	return data, canon.MaxBytes, err
 }
 
-// lines checks a log, split into lines as record splits it.
+// lines checks a log, which is split into lines in the same way as by record.
 func (c *schemaCheck) lines(ctx context.Context, e *cli.Env, path string) error {
 	if f := input.KindOfFile(path); f.Kind != kind.Unknown && f.Kind != kind.Events {
 		return cli.Usage(input.Next(f, path), "%q is not a log of events: it is %s", path, f.What)
@@ -179,7 +180,8 @@ func (c *schemaCheck) lines(ctx context.Context, e *cli.Env, path string) error 
 	text := input.UntilDone(ctx, in)
 	defer text.Close()
 
-	// After the first valid line, invalid lines are findings. Before it, the file is not a log.
+	// After the first valid line, an invalid line is a finding. Before the first valid line, it
+	// means that the file is not a log.
 	err = record.EachLine(text, func(line int, doc *canon.Document, wrong *record.Error) error {
 		at := fmt.Sprintf("%s:%d", c.file, line)
 		switch {
@@ -215,7 +217,7 @@ func (c *schemaCheck) fits(at string, doc *canon.Document) {
 	c.findings += found.Total - len(found.Problems)
 }
 
-// find prints a place, if it is among the first maxFindings.
+// find prints a location if it is among the first maxFindings.
 func (c *schemaCheck) find(at, pointer, detail string) {
 	if c.findings++; c.findings > maxFindings {
 		return

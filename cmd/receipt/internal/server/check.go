@@ -24,7 +24,7 @@ func (o flagCheck) all(flags *pflag.FlagSet, args []string) error {
 		return o.checkPageOnly(flags)
 	}
 
-	// The flags of a server that verifies or serves receipts follow.
+	// The following checks are for servers that verify or serve receipts.
 	if err := o.checkClients(); err != nil {
 		return err
 	}
@@ -38,7 +38,7 @@ func (o flagCheck) all(flags *pflag.FlagSet, args []string) error {
 		return cli.Usage("", "--integrity-only checks no signatures, so it excludes --keys, --issuer, --policy, and --anchors")
 	}
 
-	// Files may be read again while the server runs.
+	// Files may be read again while the server runs, so stdin is not permitted.
 	for _, path := range append([]string{o.Keys, o.Policy, o.apiKeys, o.anchors, o.checkpoint}, o.batches...) {
 		if path == cli.StdinName {
 			return cli.Usage("write the input to a file", "a server may have to read a file again, but stdin can be read only once")
@@ -48,7 +48,8 @@ func (o flagCheck) all(flags *pflag.FlagSet, args []string) error {
 	return o.checkLimits()
 }
 
-// checkStores rejects two stores, and evidence about stored receipts without a store.
+// checkStores returns an error if there are two stores, or if there is evidence about stored
+// receipts but no store.
 func (o flagCheck) checkStores() error {
 	switch {
 	case o.ledger != "" && len(o.receipts) > 0:
@@ -77,7 +78,8 @@ func (o flagCheck) checkLimits() error {
 	return nil
 }
 
-// checkNewKey validates the flags of --new-api-key, which creates a key and starts no server.
+// checkNewKey checks the flags that are used with --new-api-key, which creates a key and does not
+// start a server.
 func (o flagCheck) checkNewKey(flags *pflag.FlagSet) error {
 	if o.apiKeys == "" {
 		return cli.Usage("specify the file with --api-keys FILE; it is created if it does not exist", "--new-api-key requires a file of API keys")
@@ -120,7 +122,7 @@ func onlyFlags(flags *pflag.FlagSet, why string, known ...string) (err error) {
 	return err
 }
 
-// onlyPage returns 404 for all paths except the page and the health routes.
+// onlyPage returns 404 for all paths except those of the page and the health checks.
 func onlyPage(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.EscapedPath() {

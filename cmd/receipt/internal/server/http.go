@@ -26,17 +26,18 @@ type httpServer struct {
 	grace   time.Duration
 	clients string // description of the accepted clients, for the log
 
-	connections int // maximum number of connections; 0: the default
+	connections int // maximum number of connections; 0 means the default
 }
 
-// run serves until ctx is done, and then lets current requests finish.
+// run serves requests until ctx is done, and then waits for current requests to end.
 func (h *httpServer) run(ctx context.Context, e *cli.Env, addr string) error {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
 	if err != nil {
 		return ListenFailure(addr, err)
 	}
 
-	// From here on, a first signal ends ctx, and a second one ends requests that are still running.
+	// From here on, the first signal ends ctx, and a second signal ends requests that are still
+	// running.
 	e.MayTake(h.grace + time.Second)
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
@@ -50,7 +51,7 @@ func (h *httpServer) run(ctx context.Context, e *cli.Env, addr string) error {
 	stopWatch := h.startWatch()
 	defer stopWatch()
 
-	// Programs wait for this line. The server accepts connections from here on.
+	// Other programs may wait for this line. The server accepts connections from here on.
 	h.log.Info("listening", "address", listener.Addr().String(), "clients", h.clients)
 	if _, err := fmt.Fprintf(e.Out, "listening on http://%s\n", listener.Addr()); err != nil {
 		server.Close()
@@ -66,7 +67,8 @@ func (h *httpServer) run(ctx context.Context, e *cli.Env, addr string) error {
 	return h.shutdown(server, signals)
 }
 
-// startWatch reloads changed files, and all files on SIGHUP, where that signal exists.
+// startWatch reloads files when they change, and reloads all files on SIGHUP on systems that have
+// this signal.
 func (h *httpServer) startWatch() (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	signals := make(chan os.Signal, 1)
@@ -76,8 +78,8 @@ func (h *httpServer) startWatch() (stop func()) {
 	return func() { signal.Stop(signals); cancel(); <-ended }
 }
 
-// shutdown rejects new requests and waits for current ones. It returns early if the grace period
-// ends or a second signal arrives.
+// shutdown rejects new requests, and waits for current requests to end. It returns early if the
+// grace period ends or a second signal arrives.
 func (h *httpServer) shutdown(server *http.Server, signals <-chan os.Signal) error {
 	h.server.Drain()
 	h.log.Info("shutting down; a second signal ends requests that are still being answered", "timeout", h.grace.String())
@@ -96,7 +98,7 @@ func (h *httpServer) shutdown(server *http.Server, signals <-chan os.Signal) err
 			}
 			h.log.Info("stopped")
 			return nil
-		case <-signals: // the first signal is also received here
+		case <-signals: // this channel also receives the first signal
 			came++
 		}
 	}

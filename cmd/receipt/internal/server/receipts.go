@@ -20,7 +20,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// addReceipts indexes the receipts to be served.
+// addReceipts creates an index of the receipts to serve.
 func addReceipts(ctx context.Context, o *serveOptions, e *cli.Env, trust *trusted, s *serve.Options, log *slog.Logger) error {
 	selected, err := selectServed(e, o.receipts)
 	if err != nil {
@@ -32,7 +32,7 @@ func addReceipts(ctx context.Context, o *serveOptions, e *cli.Env, trust *truste
 		return servedFailure(err)
 	}
 
-	// Log the inputs that are not served.
+	// The inputs that are not served are logged.
 	more, count := index.Skipped()
 	told := append(selected.Skipped, more...)
 	count += len(selected.Skipped)
@@ -50,7 +50,7 @@ func addReceipts(ctx context.Context, o *serveOptions, e *cli.Env, trust *truste
 	return addProofs(o, e, trust, index, s, log)
 }
 
-// selectServed selects the files that paths name, by the same rules as receipt verify.
+// selectServed selects the files in paths by the same rules as receipt verify.
 func selectServed(e *cli.Env, paths []string) (*input.Selection, error) {
 	selected, err := input.SelectSources(e, paths, stream.Sniffed)
 	switch {
@@ -69,8 +69,8 @@ func selectServed(e *cli.Env, paths []string) (*input.Selection, error) {
 		return twice
 	})
 
-	// The server reads files repeatedly, and a pipe can be read only once. A pipe may also replace
-	// a file later, so the type is checked again on each open.
+	// The server reads files repeatedly, but a pipe can be read only once. A pipe may also replace
+	// a file later, so the type is checked again each time the file is opened.
 	for i := range selected.Sources {
 		src := &selected.Sources[i]
 		path, open := src.Name, src.Open
@@ -99,7 +99,7 @@ func servedFailure(err error) error {
 		return cli.Usage("", "interrupted")
 	}
 
-	// For a file of another kind, the hint names the command or flag that accepts it.
+	// If the file is of another kind, the hint names the command or flag that accepts this kind.
 	var other *stream.OtherKindError
 	switch {
 	case errors.As(err, &other) && other.Found.Kind == kind.Ledger:
@@ -110,8 +110,8 @@ func servedFailure(err error) error {
 	return cli.Usage("", "%w", err)
 }
 
-// instead returns a hint for the first of several files without receipts, if its kind is
-// recognized.
+// instead returns a hint about the first of several files without receipts, if the kind of this
+// file is recognized.
 func instead(sources []stream.Source) string {
 	if len(sources) == 0 {
 		return ""
@@ -129,7 +129,7 @@ func instead(sources []stream.Source) string {
 	return ""
 }
 
-// refusal formats a server error for a message that already names the file.
+// refusal formats an error of the server for a message that already names the file.
 func refusal(err error) string {
 	if checkpoint, ok := errors.AsType[*files.CheckpointError](err); ok {
 		return fmt.Sprintf("%s: %s", checkpoint.Code, checkpoint.Detail)
@@ -137,7 +137,7 @@ func refusal(err error) string {
 	return err.Error()
 }
 
-// logSkipped logs the first skipped inputs and the number of the others.
+// logSkipped logs the first skipped inputs, and the number of the others.
 func logSkipped(log *slog.Logger, list []stream.Notice, count int) {
 	const most = 20
 	for _, n := range list[:min(len(list), most)] {
@@ -148,9 +148,9 @@ func logSkipped(log *slog.Logger, list []stream.Notice, count int) {
 	}
 }
 
-// addProofs serves a checkpoint and its inclusion proofs. It returns an error if a trusted key's
-// signature is invalid. If no trusted key signed the checkpoint, it only logs a warning, because
-// clients decide whom they trust.
+// addProofs serves a checkpoint and its inclusion proofs. It returns an error if the signature of a
+// trusted key is invalid. If no trusted key signed the checkpoint, it only logs a warning, because
+// clients decide which keys they trust.
 func addProofs(o *serveOptions, e *cli.Env, judge *trusted, index *files.Index, s *serve.Options, log *slog.Logger) error {
 	var logs []*tlog.Log
 	if file := judge.file.Load(); file != nil {

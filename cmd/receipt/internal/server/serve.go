@@ -1,4 +1,4 @@
-// Package server contains the command serve: its flags, the files that it watches, and the HTTP
+// Package server contains the serve command: its flags, the files that it watches, and the HTTP
 // server around package receipt/serve.
 package server
 
@@ -58,7 +58,7 @@ Receipts are indexed once.`,
 			if o.newAPIKey != "" {
 				return addAPIKey(e, &o)
 			}
-			if cmd.Flags().NFlag()+len(args) == 0 { // a flag may let others in
+			if cmd.Flags().NFlag()+len(args) == 0 { // a flag may allow other clients
 				o.ledger = e.Defaults.Ledger
 			}
 			o.receipts = append(slices.Clip(o.receipts), args...)
@@ -73,7 +73,8 @@ Receipts are indexed once.`,
 }
 
 func (o *serveOptions) register(f *pflag.FlagSet) {
-	// The order is that of the help text: served receipts, requirements, clients, and limits.
+	// The order of the flags is that of the help text: served receipts, requirements, clients, and
+	// limits.
 	f.StringVar(&o.addr, "addr", "127.0.0.1:8080", "address; port 0 selects a free one (`IP:PORT`)")
 	f.StringArrayVar(&o.receipts, "receipts", nil, "receipts to serve: file, directory, or pattern; repeatable (`PATH`)")
 	f.BoolVar(&o.partial, "partial", false, "do not check absent predecessors")
@@ -123,7 +124,7 @@ func serveHTTP(ctx context.Context, e *cli.Env, o *serveOptions) error {
 		return cli.Usage("", "%w", err)
 	}
 
-	// If a reloaded file is invalid, the earlier content stays in use.
+	// If a reloaded file is invalid, its previous content remains in use.
 	files.report = func(name string, err error) {
 		if err != nil {
 			err = fmt.Errorf("%s: %w", name, err)
@@ -139,20 +140,21 @@ func serveHTTP(ctx context.Context, e *cli.Env, o *serveOptions) error {
 	return h.run(ctx, e, o.addr)
 }
 
-// assemble reads all files and returns the options of the server.
+// assemble reads all files, and returns the options of the server.
 func (o *serveOptions) assemble(ctx context.Context, e *cli.Env, w *watchedFiles, log *slog.Logger) (*serve.Options, error) {
 	s := &serve.Options{Page: page.Handler(), Tool: cli.ToolName(), Now: e.Now, Log: log, Limits: o.limits, Hosts: o.hostNames()}
 	if o.pageOnly {
 		o.IntegrityOnly = true // the server does not see receipts that are verified in the browser
 	}
 
-	// Load each watched file once, because a server must not start with an invalid file.
+	// Each watched file is loaded once, because a server must not start with an invalid file.
 	judge := newTrusted(e, o.PolicyFlags)
 	if err := w.add("keys", judge.load, judge.paths()...); err != nil {
 		return nil, err
 	}
 
-	// These are functions, so that each request uses the most recently loaded keys.
+	// These options are functions, so that each request uses the keys that were loaded most
+	// recently.
 	s.Verifier, s.Keys = judge.verifier.Load, judge.publicKeys
 	if err := addAnchors(o, e, w, s); err != nil {
 		return nil, err
@@ -174,7 +176,7 @@ func (o *serveOptions) assemble(ctx context.Context, e *cli.Env, w *watchedFiles
 		s.Batches = append(s.Batches, m)
 	}
 
-	// The flags were checked, so at most one store is set.
+	// The flags have been checked, so at most one store is set.
 	switch {
 	case o.ledger != "":
 		return s, addLedger(ctx, o, e, s)
@@ -197,9 +199,9 @@ func (o *serveOptions) clients() string {
 	return "everybody"
 }
 
-// hostNames returns the names that the Host header may contain, or none to accept any. Without this
-// check on a loopback address, a web page could reach the server through a host name that resolves
-// to the address (DNS rebinding).
+// hostNames returns the names that the Host header may contain, or no names if any name is
+// accepted. Without this check, a web page could reach a server on a loopback address through a
+// host name that resolves to the address (DNS rebinding).
 func (o *serveOptions) hostNames() []string {
 	if loopback, _ := cli.CheckAddr(o.addr); !loopback {
 		return o.hosts
@@ -208,8 +210,8 @@ func (o *serveOptions) hostNames() []string {
 	return append([]string{"localhost", "127.0.0.1", "::1", host}, o.hosts...)
 }
 
-// newServeLog returns the server log on stderr: text on a terminal by default, otherwise one JSON
-// object per line.
+// newServeLog returns the log of the server on stderr. The default is text on a terminal, and one
+// JSON object per line otherwise.
 func newServeLog(e *cli.Env, format string) *slog.Logger {
 	if format == "text" || format == "auto" && e.ErrTerminal {
 		return slog.New(slog.NewTextHandler(e.Err, nil))

@@ -23,8 +23,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// A trusted contains the keys and the policy with which receipts are verified. They may be replaced
-// while in use.
+// A trusted contains the keys and the policy that are used to verify receipts. Both may be replaced
+// while they are in use.
 type trusted struct {
 	e        *cli.Env
 	flags    trust.PolicyFlags
@@ -35,7 +35,7 @@ type trusted struct {
 
 func newTrusted(e *cli.Env, flags trust.PolicyFlags) *trusted { return &trusted{e: e, flags: flags} }
 
-// paths returns the files that load reads.
+// paths returns the paths of the files that load reads.
 func (t *trusted) paths() (list []string) {
 	if t.flags.Policy != "" {
 		list = append(list, t.flags.Policy)
@@ -46,7 +46,7 @@ func (t *trusted) paths() (list []string) {
 	return list
 }
 
-// load reads the keys and the policy. On error, nothing changes.
+// load reads the keys and the policy. If there is an error, nothing changes.
 func (t *trusted) load() error {
 	policy, others, err := t.flags.Requirements(t.e)
 	if err != nil {
@@ -66,13 +66,14 @@ func (t *trusted) load() error {
 	return t.use(file, set, policy)
 }
 
-// use verifies with the keys of a file and of a policy, or without keys if there is no file.
+// use starts to verify with the keys in a file and in a policy, or without keys if there is no
+// file.
 func (t *trusted) use(file *trust.KeyFile, set *keys.Set, policy receipt.Policy) error {
 	var trust receipt.Trust
 	var named *stream.Keys
 	var public []byte
 	if file != nil {
-		// Report the name of the file to clients, but not its path on the server.
+		// Clients learn the name of the file, but not its path on the server.
 		trust, named = set, &stream.Keys{Path: filepath.Base(file.Path), SHA256: file.SHA256, Count: file.Set.Len()}
 		var all keys.File
 		if err := all.Add(file.Set.Keys()...); err != nil {
@@ -89,7 +90,8 @@ func (t *trusted) use(file *trust.KeyFile, set *keys.Set, policy receipt.Policy)
 		return cli.Usage("", "%w", err)
 	}
 
-	// Store the new values only after all of them were created, so that an error changes nothing.
+	// The new values are stored only after all of them were created, so that an error changes
+	// nothing.
 	t.file.Store(file)
 	t.public.Store(&public)
 	t.verifier.Store(v)
@@ -111,7 +113,8 @@ const (
 	maxAnchorName   = 200
 )
 
-// addAnchors adds the key sets that requests can select. All of them use the same policy.
+// addAnchors adds the key sets from which requests can select. All of these key sets use the same
+// policy.
 func addAnchors(o *serveOptions, e *cli.Env, w *watchedFiles, s *serve.Options) error {
 	if o.anchors == "" {
 		return nil
@@ -130,7 +133,7 @@ func addAnchors(o *serveOptions, e *cli.Env, w *watchedFiles, s *serve.Options) 
 	s.Anchors = map[string]func() *serve.Verifier{}
 	for _, a := range files {
 		flags := o.PolicyFlags
-		// Resolve paths relative to the file of anchors.
+		// Paths are relative to the directory of the anchors file.
 		if flags.Keys = a.path; !filepath.IsAbs(a.path) {
 			flags.Keys = filepath.Join(filepath.Dir(o.anchors), a.path)
 		}
@@ -144,7 +147,7 @@ func addAnchors(o *serveOptions, e *cli.Env, w *watchedFiles, s *serve.Options) 
 	return nil
 }
 
-// An Anchor is a key file and the name by which requests select it.
+// An Anchor is a key file with the name by which requests select it.
 type Anchor struct{ name, path string }
 
 // ParseAnchors parses a file of anchors: {"NAME": "KEY-FILE", …}.
@@ -170,7 +173,7 @@ func ParseAnchors(data []byte) (list []Anchor, err error) {
 	return list, nil
 }
 
-// An apiKeyFile is a file of API keys. It contains the most recent valid content.
+// An apiKeyFile is a file of API keys. It stores the most recent valid content of the file.
 type apiKeyFile struct {
 	e       *cli.Env
 	path    string
@@ -215,7 +218,8 @@ func addAPIKey(e *cli.Env, o *serveOptions) error {
 		return cli.Usage("", "%s", refusal(err))
 	}
 
-	// Validate the new content before it replaces the old one, so that an error changes nothing.
+	// The new content is checked before it replaces the old content, so that an error changes
+	// nothing.
 	after, err := withAPIKey(before, entry)
 	if err != nil {
 		return cli.Usage("", "%q: %s; nothing was changed", path, refusal(err))
@@ -240,7 +244,7 @@ func addAPIKey(e *cli.Env, o *serveOptions) error {
 	return err
 }
 
-// withAPIKey appends an entry to a file's content and checks that the result can be parsed.
+// withAPIKey appends an entry to the content of a file, and checks that the result can be parsed.
 func withAPIKey(before []byte, entry protocol.APIKey) ([]byte, error) {
 	line, err := json.Marshal(entry)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// watchedFiles reloads files that change while they are in use. If a file cannot be loaded, the
-// earlier content stays in use, because a mistake in a file must not remove the keys in it.
+// watchedFiles reloads files that change while they are in use. If a file cannot be loaded, its
+// previous content remains in use, because an error in a file must not remove the keys in it.
 type watchedFiles struct {
 	report func(name string, err error) // called after each reload
 
@@ -23,14 +23,14 @@ type watched struct {
 	name  string
 	paths []string
 	seen  []fs.FileInfo // nil for a file that could not be examined
-	load  func() error  // changes nothing if it fails
+	load  func() error  // must change nothing if it fails
 }
 
-// watchInterval is the interval of checks for changes.
+// watchInterval is the interval between checks for changes.
 const watchInterval = time.Second
 
-// add loads files now and each time one of them changes. If the first load fails, add returns its
-// error and does not watch the files.
+// add loads files now, and again each time one of them changes. If the first load fails, add
+// returns its error and does not watch the files.
 func (f *watchedFiles) add(name string, load func() error, paths ...string) error {
 	one := &watched{name: name, paths: paths, seen: look(paths), load: load}
 	if err := load(); err != nil {
@@ -43,7 +43,7 @@ func (f *watchedFiles) add(name string, load func() error, paths ...string) erro
 }
 
 // look returns the metadata that shows whether a file was written or replaced. Call look before
-// reading the file, so that a later write is detected by the next check.
+// reading the file, so that the next check detects a later write.
 func look(paths []string) (list []fs.FileInfo) {
 	for _, path := range paths {
 		info, err := os.Stat(path)
@@ -75,7 +75,8 @@ func (f *watchedFiles) check(force bool) {
 	}
 }
 
-// run checks for changes at the interval, and reloads everything on each signal, until ctx is done.
+// run checks for changes at the given interval, and reloads everything after each signal, until ctx
+// is done.
 func (f *watchedFiles) run(ctx context.Context, interval time.Duration, signals <-chan os.Signal) {
 	ticker := time.NewTicker(interval)
 	defer ticker.Stop()

@@ -47,8 +47,8 @@ func items(text []byte, in span) (list []item) {
 	return list
 }
 
-// container returns the member of an object that must be an array or an object, as the first
-// character of its value states.
+// container returns the member with the given name, whose value must be an array or an object,
+// depending on first.
 func container(text []byte, in span, name string, first byte) (value span, found bool, err error) {
 	for _, i := range items(text, in) {
 		switch {
@@ -64,7 +64,7 @@ func container(text []byte, in span, name string, first byte) (value span, found
 	return value, found, nil
 }
 
-// settings returns the span of the object in the text.
+// settings returns the span of the outermost object in a text.
 func settings(text []byte) (span, error) {
 	trimmed := bytes.TrimLeft(text, " \t\r\n")
 	if !json.Valid(text) || trimmed[0] != '{' {
@@ -73,8 +73,8 @@ func settings(text []byte) (span, error) {
 	return span{len(text) - len(trimmed), len(bytes.TrimRight(text, " \t\r\n"))}, nil
 }
 
-// insert adds a member or an element at the beginning of a container, with the whitespace of the
-// one that follows it.
+// insert adds a member or an element at the beginning of a container, with the same whitespace as
+// the one that follows it.
 func insert(text []byte, in span, one string) []byte {
 	at := in.from + 1
 	rest := bytes.TrimLeft(text[at:], " \t\r\n")
@@ -84,26 +84,27 @@ func insert(text []byte, in span, one string) []byte {
 	return []byte(string(text[:at]) + one + string(text[at:]))
 }
 
-// insertions returns the texts that add a command to settings without hooks, without hooks of
-// SessionEnd, and with some.
+// insertions returns the texts that add a command to settings without hooks, to hooks without
+// SessionEnd, and to hooks with SessionEnd.
 func insertions(line string) (hooks, event, group string) {
 	var b strings.Builder
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	_ = enc.Encode(line) // strings are never refused
+	_ = enc.Encode(line) // encoding a string cannot fail
 	group = `{"hooks": [{"type": "command", "command": ` + strings.TrimSpace(b.String()) + `}]}`
 	event = `"` + sessionName + `": [` + group + `]`
 	return `"` + hooksName + `": {` + event + `}`, event, group
 }
 
-// created returns the settings for a user who has none. Adding a hook never returns them, so that
-// removing it can remove the file.
+// created returns the settings for a user who has no settings yet. Adding a hook to existing
+// settings never produces this text, so removing the hook can remove the file.
 func created(line string) []byte {
 	hooks, _, _ := insertions(line)
 	return []byte("{\n  " + hooks + "\n}\n")
 }
 
-// addSetting adds the command to the hooks of SessionEnd, and replaces an earlier one.
+// addSetting adds the command to the SessionEnd hooks, and replaces an earlier command of this
+// program.
 func addSetting(text []byte, line string) ([]byte, error) {
 	if text == nil {
 		return created(line), nil
@@ -134,8 +135,8 @@ func addSetting(text []byte, line string) ([]byte, error) {
 	return insert(text, of, group), nil
 }
 
-// installed returns the command of this program among the hooks of SessionEnd, and the containers
-// around it, from the outside in. The last one is the array of the hooks of its group.
+// installed returns the command of this program among the SessionEnd hooks, and the containers
+// around it, starting with the outermost. The last container is the array of hooks in its group.
 func installed(text []byte) (line string, around []item, err error) {
 	root, err := settings(text)
 	if err != nil {
@@ -145,8 +146,8 @@ func installed(text []byte) (line string, around []item, err error) {
 	return line, around, nil
 }
 
-// find returns the command of this program in the last of the items, below members with the given
-// names and, for an empty name, below elements.
+// find returns the command of this program in the last of the items. Each name selects a member of
+// the next level, and an empty name stands for all elements.
 func find(text []byte, around []item, names ...string) (line string, all []item) {
 	in := around[len(around)-1].value
 	if len(names) == 0 {
@@ -167,8 +168,9 @@ func find(text []byte, around []item, names ...string) (line string, all []item)
 	return line, all
 }
 
-// cutSetting removes the command, and restores the text from before it was added, if nothing else
-// has changed around it. If no other text is left of a file that addSetting created, after is nil.
+// cutSetting removes the command. If nothing else around it has changed, it restores the text from
+// before the command was added. If addSetting created the file and no other text remains, after is
+// nil.
 func cutSetting(text []byte) (after []byte, found bool, err error) {
 	if text == nil {
 		return nil, false, nil
@@ -184,7 +186,8 @@ func cutSetting(text []byte) (after []byte, found bool, err error) {
 		return before, true, nil
 	}
 
-	// Another program has written the file again. Containers that would be empty are removed, too.
+	// Another program has written the file since then. Containers that would become empty are also
+	// removed.
 	for n := len(around) - 1; n > 0; n-- {
 		in := around[n-1].value
 		if siblings := items(text, in); len(siblings) > 1 || n == 1 {
@@ -194,7 +197,7 @@ func cutSetting(text []byte) (after []byte, found bool, err error) {
 	return nil, false, nil
 }
 
-// undo returns the text to which addSetting added the command, or nil if there is none.
+// undo returns the text to which addSetting added the command, or nil if there is no such text.
 func undo(text []byte, line string) []byte {
 	hooks, event, group := insertions(line)
 	for _, one := range []string{hooks, event, group} {
@@ -220,7 +223,7 @@ func undo(text []byte, line string) []byte {
 	return nil
 }
 
-// cutItem removes an item of a container, and the comma before or after it.
+// cutItem removes an item from a container, and the comma before or after the item.
 func cutItem(text []byte, in span, siblings []item, one item) []byte {
 	cut := span{in.from + 1, in.to - 1}
 	for i, s := range siblings {

@@ -7,5 +7,5 @@ import (
 	"syscall"
 )
 
-// detach makes a program outlive the session of the process that starts it.
+// detach makes a program continue after the session of the process that starts it ends.
 func detach(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }

@@ -12,7 +12,7 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 )
 
-// Lines around the block in a hook of git, and the beginning of a file that has only the block.
+// Lines around the block in a Git hook, and the beginning of a file that contains only the block.
 const (
 	blockBegin = "# receipt hook: begin\n"
 	blockEnd   = "# receipt hook: end\n"
@@ -32,7 +32,7 @@ func gitHook(ctx context.Context) (string, error) {
 	return filepath.Abs(strings.TrimSuffix(string(out), "\n"))
 }
 
-// addBlock adds the line to a hook, before the other lines, because they may end the script.
+// addBlock adds the line to a hook before all other lines, because those may end the script.
 func addBlock(text []byte, line string) ([]byte, error) {
 	block := blockBegin + line + "\n" + blockEnd
 	if text == nil {
@@ -54,8 +54,7 @@ func addBlock(text []byte, line string) ([]byte, error) {
 	return []byte(first + "\n" + block + rest), nil
 }
 
-// cutBlock removes the block. If no other text is left of a file that addBlock created, after is
-// nil.
+// cutBlock removes the block. If addBlock created the file and no other text remains, after is nil.
 func cutBlock(text []byte) (after []byte, found bool, err error) {
 	head, rest, begun := strings.Cut(string(text), blockBegin)
 	if !begun {

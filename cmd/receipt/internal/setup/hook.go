@@ -19,7 +19,7 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/trust"
 )
 
-// A Fsck verifies all of a ledger, as receipt ledger fsck does.
+// A Fsck verifies an entire ledger, as receipt ledger fsck does.
 type Fsck func(ctx context.Context, e *cli.Env, o trust.PolicyFlags, address string) error
 
 // NewHook returns the command receipt hook.
@@ -53,14 +53,14 @@ records a session that ends; git verifies the ledger before a push.`,
 	}
 }
 
-// An edit is what installing or removing a hook does to a file.
+// An edit is the change that installing or removing a hook makes to a file.
 type edit struct {
 	path   string
-	before []byte // nil: there is no file
+	before []byte // nil if there is no file
 	mode   fs.FileMode
 }
 
-// open reads the file of a hook. A link is followed, so that it remains a link.
+// open reads the file of a hook. If the path is a link, open follows it, so that the link remains.
 func open(path string, mode fs.FileMode) (*edit, error) {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target
@@ -142,13 +142,13 @@ func remove(ctx context.Context, e *cli.Env, place string) error {
 	return err
 }
 
-// A hook edits the text of a file. The text is nil if there is no file.
+// A hook edits the text of a file. The text is nil if the file does not exist.
 type hook struct {
 	add func(text []byte, line string) ([]byte, error)
 	cut func(text []byte) (after []byte, found bool, err error)
 }
 
-// placeOf returns the file of a hook, and how to edit it.
+// placeOf returns the file of a hook, and the functions that edit it.
 func placeOf(ctx context.Context, e *cli.Env, place string) (*edit, hook, error) {
 	if place == "git" {
 		path, err := gitHook(ctx)
@@ -173,8 +173,8 @@ func placeOf(ctx context.Context, e *cli.Env, place string) (*edit, hook, error)
 	return d, hook{addSetting, cutSetting}, err
 }
 
-// hookLine returns the line that runs a hook. A path on PATH is preferred, because it stays the same
-// when the program is upgraded.
+// hookLine returns the line that runs a hook. A path on PATH is preferred, because it does not
+// change when the program is upgraded.
 func hookLine(e *cli.Env, place string) (string, error) {
 	path, err := program()
 	if err != nil {
@@ -191,11 +191,11 @@ func hookLine(e *cli.Env, place string) (string, error) {
 	return line, nil
 }
 
-// runs returns the end of the line of a hook. Exit code 2 would block Claude Code.
+// runs returns the end of the line that runs a hook. Exit code 2 would block Claude Code.
 func runs(place string) string {
 	const failed = " || exit 1"
 	if place == "git" {
-		return " hook run git </dev/null" + failed // the other hooks read the refs on stdin
+		return " hook run git </dev/null" + failed // other pre-push hooks read the refs from stdin
 	}
 	return " hook run claude" + failed
 }
@@ -215,7 +215,7 @@ func program() (string, error) {
 // maxHook is the maximum size of the object that Claude Code writes to the stdin of a hook.
 const maxHook = 16 << 20
 
-// sessionEnd starts receipt record in the background, because Claude Code ends a SessionEnd hook
+// sessionEnd starts receipt record in the background, because Claude Code stops a SessionEnd hook
 // after 1.5 seconds.
 func sessionEnd(e *cli.Env) error {
 	in, err := io.ReadAll(io.LimitReader(e.In, maxHook))
@@ -244,7 +244,7 @@ func sessionEnd(e *cli.Env) error {
 	return nil
 }
 
-// start starts this program in the background, and keeps only the output of its last run.
+// start starts this program in the background, and stores only the output of the last run.
 func start(log string, args []string) error {
 	path, err := program()
 	if err != nil {
@@ -264,7 +264,7 @@ func start(log string, args []string) error {
 	return cmd.Process.Release()
 }
 
-// prePush verifies the ledger before a push, which only a refuted ledger prevents.
+// prePush verifies the ledger before a push, and prevents the push only if the ledger is refuted.
 func prePush(ctx context.Context, e *cli.Env, fsck Fsck) error {
 	if e.Defaults.Ledger == "" {
 		e.Warn("run receipt init", "the ledger is not verified: there are no defaults")

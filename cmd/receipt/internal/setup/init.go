@@ -1,5 +1,5 @@
-// Package setup prepares the machine of a user: the command init creates a key, a trust file, a
-// ledger, and defaults, and the command hook installs the hooks of agents and of git.
+// Package setup prepares a user's machine. The command init creates a key, a trust file, a ledger,
+// and defaults, and the command hook installs hooks for agents and for Git.
 package setup
 
 import (
@@ -50,10 +50,10 @@ all files; an empty value selects none.`,
 type setup struct {
 	env  *cli.Env
 	want cli.Defaults
-	made map[bool][]string // lines about files, by whether they were created
+	made map[bool][]string // lines about files, by whether the file was created
 }
 
-// newSetup returns the setup of the user. If a defaults file exists, its values apply.
+// newSetup returns the setup of the user. If a defaults file exists, its values are used.
 func newSetup(e *cli.Env, issuer string) (*setup, error) {
 	if e.Config == "" {
 		return nil, cli.Usage("set RECEIPT_CONFIG to a file, or unset it", "no file of defaults: RECEIPT_CONFIG is empty, or the user has no configuration directory")
@@ -79,7 +79,7 @@ func newSetup(e *cli.Env, issuer string) (*setup, error) {
 	return &setup{env: e, want: d, made: map[bool][]string{}}, nil
 }
 
-// userName returns the name of the user, without the domain that Windows puts before it.
+// userName returns the name of the user, without the domain that Windows adds before the name.
 func userName(e *cli.Env) string {
 	name := cmp.Or(e.Getenv("USER"), e.Getenv("USERNAME"))
 	if u, err := user.Current(); name == "" && err == nil {
@@ -88,8 +88,8 @@ func userName(e *cli.Env) string {
 	return name[strings.LastIndexByte(name, '\\')+1:]
 }
 
-// run creates the files that do not exist. The defaults come last, so that they name existing
-// files.
+// run creates the files that do not exist yet. The defaults file is created last, so that it refers
+// only to existing files.
 func (s *setup) run(ctx context.Context) error {
 	for _, step := range []func(context.Context) error{s.keys, s.ledger, s.defaults} {
 		if err := step(ctx); err != nil {
@@ -189,7 +189,7 @@ func (s *setup) ledger(ctx context.Context) error {
 	if err == nil {
 		err = l.Close()
 	}
-	if err != nil { // such as its -head file, which remains if a ledger was lost
+	if err != nil { // for example, the -head file, which remains if a ledger is lost
 		return cli.Usage("restore the ledger, or move the file away", "creating %q: %w", name, input.LedgerReason(err))
 	}
 	s.tell(true, "ledger", name, "")
@@ -216,20 +216,20 @@ func (s *setup) defaults(context.Context) error {
 	}
 	defer f.Discard()
 	err = f.CommitNew()
-	if err != nil && !errors.Is(err, fs.ErrExist) { // another run may have been faster
+	if err != nil && !errors.Is(err, fs.ErrExist) { // another run may have created the file in the meantime
 		return err
 	}
 	s.tell(err == nil, "defaults", path, "")
 	return nil
 }
 
-// exists reports whether there is a file, or a link to one.
+// exists reports whether there is a file or a link at a path.
 func exists(path string) bool {
 	_, err := os.Lstat(path)
 	return err == nil
 }
 
-// folders creates the directories of files.
+// folders creates the directories that contain the files.
 func folders(paths ...string) error {
 	for _, path := range paths {
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {

@@ -19,15 +19,16 @@ import (
 // maxCosigned is the maximum size of a witness's state file.
 const maxCosigned = 64 << 20
 
-// A claim is one line of a witness's state file: a tree that the witness cosigned.
+// A claim is one line in the state file of a witness, which records a tree that the witness
+// cosigned.
 type claim struct {
 	Origin string `json:"origin"`
 	Size   uint64 `json:"size"`
 	Root   string `json:"root"` // base64, as in a checkpoint
 }
 
-// ClaimsOf returns the path of the state file for a witness whose key is not in a file. It
-// is in the user's configuration directory, and is named by the fingerprint of the key.
+// ClaimsOf returns the path of the state file for a witness whose key is not in a file. The state
+// file is in the user's configuration directory, and its name is the fingerprint of the key.
 func ClaimsOf(e *cli.Env, key *keys.PublicKey) (string, error) {
 	dir := cli.ConfigFile(e, "cosigned")
 	if dir == "" {
@@ -39,13 +40,13 @@ func ClaimsOf(e *cli.Env, key *keys.PublicKey) (string, error) {
 	return filepath.Join(dir, key.Fingerprint()), nil
 }
 
-// Claim durably records in a state file that a witness cosigns a checkpoint. It rejects a
-// second tree of the same size, and a tree that is smaller than one of the log that the
-// witness cosigned before.
+// Claim durably records in a state file that a witness cosigns a checkpoint. It rejects a second
+// tree of the same size, and a tree that is smaller than a tree of the same log that the witness
+// cosigned before.
 //
-// Claims are appended and never change. A process reads the file again after it has
-// appended its own claim, and the first claim of a size counts. If two processes cosign at
-// the same time, one of them is therefore rejected.
+// Claims are only appended and never changed. After a process has appended its claim, it reads the
+// file again, and only the first claim for a size is valid. If two processes cosign at the same
+// time, one of them is therefore rejected.
 func Claim(path string, h *Head) error {
 	mine := claim{h.Origin, h.Size, h.Root.String()}
 	held, err := readClaims(path)
@@ -56,7 +57,7 @@ func Claim(path string, h *Head) error {
 		return err
 	}
 
-	// The claim counts only if no other process has claimed the size in the meantime.
+	// The claim is valid only if no other process has claimed the size in the meantime.
 	if err := appendClaim(path, mine); err != nil {
 		return cli.Usage("specify another file with --state", "--state %q: %w", path, cli.Reason(err))
 	}
@@ -67,7 +68,8 @@ func Claim(path string, h *Head) error {
 	return err
 }
 
-// judge compares a claim with the earlier ones. known reports whether it is one of them.
+// judge compares a claim with earlier claims. The result known reports whether the claim equals one
+// of them.
 func (c *claim) judge(held []claim, path string) (known bool, err error) {
 	for _, h := range held {
 		switch {
@@ -87,8 +89,8 @@ func (c *claim) judge(held []claim, path string) (known bool, err error) {
 	return false, nil
 }
 
-// readClaims reads a state file. A missing file is empty. A truncated last line is ignored,
-// because nothing was cosigned after it.
+// readClaims reads a state file. A missing file is treated as empty. A truncated last line is
+// ignored, because nothing was cosigned after it.
 func readClaims(path string) (list []claim, err error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -135,7 +137,7 @@ func parseClaim(line []byte) (c claim, ok bool) {
 		return c, false
 	}
 
-	// The names must be exact: encoding/json ignores case.
+	// The names must match exactly, because encoding/json ignores case.
 	for _, name := range []string{"origin", "size", "root"} {
 		if doc.Root().Member(name).IsZero() {
 			return c, false
@@ -150,6 +152,6 @@ func appendClaim(path string, c claim) error {
 	if err != nil {
 		return err
 	}
-	// Begin with a line feed, in case the last line lacks one.
+	// The line begins with a line feed, in case the last line lacks one.
 	return cli.AppendFile(path, append(append([]byte("\n"), line...), '\n'), 0o600)
 }

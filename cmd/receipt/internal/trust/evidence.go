@@ -25,7 +25,7 @@ import (
 	"github.com/receiptkit/receiptkit/redact"
 )
 
-// EvidenceFlags name the evidence for receipts.
+// EvidenceFlags specifies the evidence for receipts.
 type EvidenceFlags struct {
 	batches, proofs       []string
 	disclosures           []string
@@ -37,7 +37,7 @@ type EvidenceFlags struct {
 
 	timestampFlags
 
-	readProofs, readDisclosures []string // the files of the evidence, except malformed ones
+	readProofs, readDisclosures []string // paths of the evidence files that were read, except malformed ones
 }
 
 // Register adds the flags to those of a command.
@@ -58,7 +58,7 @@ func (f *EvidenceFlags) Apply(e *cli.Env, v *receipt.Verifier, file *KeyFile, op
 		if err != nil {
 			return nil, err
 		}
-		// Malformed evidence is a finding, but does not end the run.
+		// Malformed evidence is reported as a finding, and does not end the run.
 		if malformed != nil {
 			f.Findings = append(f.Findings, *malformed)
 			continue
@@ -90,7 +90,7 @@ func (f *EvidenceFlags) Apply(e *cli.Env, v *receipt.Verifier, file *KeyFile, op
 
 	for _, path := range f.disclosures {
 		d, err := input.ReadDisclosures(e, path)
-		// A rounded integer would also match the commitments of other values.
+		// A rounded integer would also match the commitments to other values.
 		if precision := (*redact.DisclosureError)(nil); errors.As(err, &precision) {
 			f.Findings = append(f.Findings, stream.Finding{Code: receipt.Code(precision.Code), Source: cli.SourceName(path), Detail: fmt.Sprintf("the value disclosed for %+.200q: %s", precision.Field, precision.Detail),
 				Hint: "ask for the value as a string"})
@@ -130,8 +130,8 @@ func (f *EvidenceFlags) Apply(e *cli.Env, v *receipt.Verifier, file *KeyFile, op
 // Opened returns the opened checkpoint, or nil if there is none.
 func (f *EvidenceFlags) Opened() *receipt.Checkpoint { return f.opened }
 
-// Signed describes the checkpoint and its log if a trusted key signed it; otherwise, it
-// returns "".
+// Signed describes the checkpoint and its log if a trusted key signed the checkpoint, and returns
+// "" otherwise.
 func (f *EvidenceFlags) Signed() string {
 	if f.opened == nil || !f.opened.Signed {
 		return ""
@@ -141,19 +141,19 @@ func (f *EvidenceFlags) Signed() string {
 	return fmt.Sprintf("%s, signed by %s over %s", cli.SourceName(f.Checkpoint), claims.Origin, LeavesText(claims.Size))
 }
 
-// notCheckpoint rejects a file of another kind before the run. A malformed or changed
-// checkpoint is evidence that fails, which is reported as a finding.
+// notCheckpoint rejects a file of another kind before the run. A malformed or changed checkpoint is
+// evidence that fails, and is reported as a finding.
 func notCheckpoint(path string, note []byte) error {
 	if wrong := input.WrongKind(path, note, "a checkpoint", kind.Checkpoint, kind.Text); wrong != nil {
 		return wrong
 	}
-	if bytes.Contains(note, []byte("\n\n\u2014 ")) { // where its signatures begin
+	if bytes.Contains(note, []byte("\n\n\u2014 ")) { // its signatures begin in this way
 		return nil
 	}
 	return cli.Usage("use a file from receipt batch checkpoint", "%q is not a checkpoint", cli.SourceName(path))
 }
 
-// name names a piece of evidence by its file.
+// name returns the file name of a piece of evidence.
 func (f *EvidenceFlags) name(p receipt.Piece) string {
 	switch p.Kind {
 	case "proof":
@@ -178,8 +178,8 @@ func briefly(err error) error {
 	return &batch.InvalidError{Problems: invalid.Problems[:min(len(invalid.Problems), most)], Total: invalid.Total}
 }
 
-// readProof reads a proof. A malformed proof is evidence that fails, which is reported as a
-// finding, like a malformed checkpoint. A file of another kind is a mistake of the user.
+// readProof reads a proof. A malformed proof is evidence that fails, and is reported as a finding,
+// like a malformed checkpoint. A file of another kind is an error of the user.
 func readProof(e *cli.Env, path string) (*tlog.Proof, *stream.Finding, error) {
 	data, err := input.ReadBounded(e, path, MaxNoteBytes+1)
 	if err != nil {
@@ -200,8 +200,8 @@ func readProof(e *cli.Env, path string) (*tlog.Proof, *stream.Finding, error) {
 	return nil, nil, cli.Usage("use a file from receipt batch prove", "%q: %w", path, err)
 }
 
-// artifacts are the files of a directory by the digest of their content, and by the digest
-// in their name.
+// artifacts contains the files in a directory by the digest of their content, and by the digest in
+// their name.
 type artifacts struct {
 	content map[canon.Digest]bool
 	named   map[canon.Digest]canon.Digest
@@ -250,7 +250,7 @@ func sumFile(path string) (d canon.Digest, err error) {
 		return d, err
 	}
 
-	// An error on closing the file counts, too.
+	// An error that occurs when the file is closed is also reported.
 	h := sha256.New()
 	_, err = io.Copy(h, f)
 	if err = errors.Join(err, f.Close()); err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
 
-// KeyFlags name a private key.
+// KeyFlags specifies a private key.
 type KeyFlags struct {
 	Path     string // a file, or the name of a key that is not in a file
 	id       string
@@ -48,7 +48,7 @@ func (k *KeyFlags) Open(ctx context.Context, e *cli.Env) (*keys.Signer, error) {
 	return custody.Open(ctx, e, k.Path, custody.Options{ID: k.id, Patience: k.patience})
 }
 
-// OpenGiven opens the key if one is named, and otherwise returns nil.
+// OpenGiven opens the key if one is specified, and returns nil otherwise.
 func (k *KeyFlags) OpenGiven(ctx context.Context, e *cli.Env) (*keys.Signer, error) {
 	if given, err := k.Given(); err != nil || !given {
 		return nil, err
@@ -56,7 +56,7 @@ func (k *KeyFlags) OpenGiven(ctx context.Context, e *cli.Env) (*keys.Signer, err
 	return k.Open(ctx, e)
 }
 
-// Required returns an error if no key is named.
+// Required returns an error if no key is specified.
 func (k *KeyFlags) Required() error {
 	if k.Path == "" {
 		return cli.Usage("generate a key with receipt keys generate", "missing --key KEY")
@@ -64,7 +64,7 @@ func (k *KeyFlags) Required() error {
 	return nil
 }
 
-// Sign adds the signature of the key, unless the receipt has one.
+// Sign adds a signature by the key, unless the receipt already has one.
 func (k *KeyFlags) Sign(ctx context.Context, e *cli.Env, key *keys.Signer, sealed *receipt.Sealed) (*receipt.Sealed, error) {
 	// A key signs a receipt only once.
 	public := key.Public()
@@ -75,7 +75,7 @@ func (k *KeyFlags) Sign(ctx context.Context, e *cli.Env, key *keys.Signer, seale
 		}
 	}
 
-	// The key may belong to a witness, so this is only a warning.
+	// The key may belong to a witness, so a different key is only a warning.
 	if named := root.Member("issuer").Member("public_key_id"); !named.IsZero() && named.String() != public.ID {
 		e.Warn("", "the receipt names %q as its issuer's key; a signature by %q can only count as a witness's", named.String(), public.ID)
 	}
@@ -87,7 +87,7 @@ func (k *KeyFlags) Sign(ctx context.Context, e *cli.Env, key *keys.Signer, seale
 	return signed, nil
 }
 
-// Failure returns the failure for an error of the key. It does not mean that the signed
+// Failure returns the failure for an error of the key. Such an error does not mean that the signed
 // data is invalid.
 func (k *KeyFlags) Failure(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
@@ -96,8 +96,8 @@ func (k *KeyFlags) Failure(ctx context.Context, err error) error {
 	return cli.Usage("", "%q: %w", k.Path, err)
 }
 
-// Given reports whether a key is named. An ID without a key is an error, because the user
-// expects a signature.
+// Given reports whether a key is specified. If only an ID is specified, it returns an error,
+// because the user expects a signature.
 func (k *KeyFlags) Given() (bool, error) {
 	if k.Path == "" && k.id != "" {
 		return false, cli.Usage("generate a key with receipt keys generate", "--key-id requires --key")

@@ -15,8 +15,8 @@ import (
 // MaxNoteBytes is the maximum size of checkpoints and proofs, as in package note.
 const MaxNoteBytes = 1_000_000
 
-// PlainMerkle formats an error about checkpoints and proofs for a message that already
-// contains the file and the code.
+// PlainMerkle formats an error about a checkpoint or a proof for a message that already contains
+// the file and the code.
 func PlainMerkle(err error) string {
 	var (
 		checkpoint *tlog.CheckpointError
@@ -90,7 +90,7 @@ func LeavesText(n uint64) string {
 	return cli.Group3(strconv.FormatUint(n, 10)) + " receipts"
 }
 
-// Over returns a failure unless the checkpoint covers the first of the leaves.
+// Over returns a failure unless the checkpoint covers the first of the given leaves.
 func (h *Head) Over(leaves []merkle.Hash) error {
 	if n := uint64(len(leaves)); n < h.Size {
 		return h.TooLarge(n)
@@ -99,13 +99,13 @@ func (h *Head) Over(leaves []merkle.Hash) error {
 	return h.CheckRoot(merkle.Root(leaves[:h.Size]))
 }
 
-// TooLarge returns the failure for a checkpoint that covers more receipts than there are.
+// TooLarge returns the failure for a checkpoint that covers more receipts than exist.
 func (h *Head) TooLarge(n uint64) error {
 	return cli.Refuted("specify all receipts that it covers, in their order", "%s: %q covers %s, but the input has %d",
 		receipt.CodeTruncated, cli.SourceName(h.Path), LeavesText(h.Size), n)
 }
 
-// CheckRoot compares the checkpoint with the root over the same number of receipts.
+// CheckRoot compares the root in the checkpoint with the root of the same number of receipts.
 func (h *Head) CheckRoot(root merkle.Hash) error {
 	if root == h.Root {
 		return nil

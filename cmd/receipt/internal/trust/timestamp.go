@@ -20,13 +20,13 @@ import (
 // ClockTolerance is the maximum accepted difference between clocks.
 const ClockTolerance = time.Minute
 
-// timestampFlags name timestamps, and the roots of their authorities.
+// timestampFlags specifies timestamps, and the root certificates of their authorities.
 type timestampFlags struct {
 	files []string
 	roots string
 
-	read       []string                    // the files of the timestamps of receipts and checkpoints
-	Statements map[canon.Digest]*Timestamp // the timestamps of statements, keyed by the digest that they cover
+	read       []string                    // paths of the timestamps of receipts and checkpoints
+	Statements map[canon.Digest]*Timestamp // timestamps of statements, keyed by the digest of the statement
 	Missing    []receipt.Note              // timestamps that match nothing
 }
 
@@ -41,7 +41,8 @@ func (f *timestampFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.roots, "timestamp-roots", "", "trusted timestamp authorities, in PEM (`FILE`)")
 }
 
-// apply verifies the timestamps. An invalid timestamp is a finding, but does not end the run.
+// apply verifies the timestamps. An invalid timestamp is reported as a finding, and does not end
+// the run.
 func (f *timestampFlags) apply(e *cli.Env, file *KeyFile, findings *[]stream.Finding) (list []receipt.Timestamp, err error) {
 	if len(f.files) == 0 && f.roots == "" {
 		return nil, nil
@@ -79,7 +80,7 @@ func (f *timestampFlags) apply(e *cli.Env, file *KeyFile, findings *[]stream.Fin
 	return list, nil
 }
 
-// keep keeps the earliest timestamp of each statement, in any order.
+// keep stores the earliest timestamp of each statement, in any order of calls.
 func (f *timestampFlags) keep(t *Timestamp) {
 	if known := f.Statements[t.Digest]; known == nil || t.Time.Before(known.Time.Time) {
 		f.Statements[t.Digest] = t
@@ -115,9 +116,9 @@ func ReadRoots(e *cli.Env, path string) (*x509.CertPool, error) {
 	return roots, nil
 }
 
-// Proven verifies a timestamp. If the authority's chain shares key material with the trust file,
-// the authority is not independent, because the holder of a stolen key could act as its own
-// authority. The file is nil if no keys are judged.
+// Proven verifies a timestamp. If the certificate chain of the authority shares key material with
+// the trust file, the authority is not independent, because the holder of a stolen key could act as
+// its own authority. If file is nil, no keys are checked.
 func Proven(s *timestamp.Stamp, roots *x509.CertPool, now time.Time, file *KeyFile) (receipt.Timestamp, error) {
 	p, err := s.Verify(roots, now.Add(ClockTolerance))
 	if err != nil {
@@ -126,7 +127,7 @@ func Proven(s *timestamp.Stamp, roots *x509.CertPool, now time.Time, file *KeyFi
 	for _, cert := range p.Chain {
 		alg := ""
 		if cert.PublicKeyAlgorithm == x509.RSA {
-			alg = "PS256" // any, because the thumbprint does not cover it
+			alg = "PS256" // any algorithm, because the thumbprint does not cover it
 		}
 		k, err := keys.FromPublic(cert.PublicKey, "", alg)
 		if err != nil || file == nil {

@@ -19,20 +19,21 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
 
-// A KeyFile is the file of trusted keys of a verification.
+// A KeyFile is the file of trusted keys that a verification uses.
 type KeyFile struct {
 	Path   string
 	SHA256 canon.Digest
 	Set    *keys.Set
-	Named  bool // named by --keys; if so, commands to copy also name it
+	Named  bool // the file was specified by --keys, so commands to copy also specify it
 }
 
 // String formats the file for results.
 func (f *KeyFile) String() string { return fmt.Sprintf("%s (%d)", f.Path, f.Set.Len()) }
 
-// TrustPath returns the path of the trusted keys: the flag, $RECEIPT_KEYS, the default, or
-// receipt/keys.json in the user's configuration directory. It returns "" if the user has
-// none, because keys are never read from the current directory without being named.
+// TrustPath returns the path of the trusted keys, which is specified by the flag, $RECEIPT_KEYS, or
+// the defaults, or is receipt/keys.json in the user's configuration directory. It returns "" if the
+// user has no such directory, because keys are never read from the current directory unless the
+// user specifies the file.
 func TrustPath(e *cli.Env, flag string) string {
 	if flag != "" {
 		return flag
@@ -43,8 +44,8 @@ func TrustPath(e *cli.Env, flag string) string {
 	return cmp.Or(e.Defaults.Keys, cli.ConfigFile(e, "keys.json"))
 }
 
-// ReadKeys reads the file of trusted keys. All failures have exit code 2, because a
-// verification without its keys cannot run as requested.
+// ReadKeys reads the file of trusted keys. All failures have exit code 2, because a verification
+// cannot run as requested without its keys.
 func ReadKeys(e *cli.Env, flag string) (*KeyFile, error) {
 	path := TrustPath(e, flag)
 	if err := noKeyFile(e, flag, path); err != nil {
@@ -60,7 +61,7 @@ func ReadKeys(e *cli.Env, flag string) (*KeyFile, error) {
 		return nil, err
 	}
 
-	// A file of another kind gets its own message. A private key is reported by its form.
+	// A file of another kind has its own message. A private key is recognized by its format.
 	set, err := keys.ParseSet(data)
 	if err != nil {
 		if wrong := input.WrongKind(path, data, "a key set", kind.Keys, kind.PrivateKey, input.Receipt); wrong != nil {
@@ -71,8 +72,8 @@ func ReadKeys(e *cli.Env, flag string) (*KeyFile, error) {
 	return &KeyFile{path, canon.Sum(data), set, flag != ""}, nil
 }
 
-// IssuerOf returns the only issuer that a key speaks for, according to the file of trusted
-// keys. It returns "" if there is no such issuer or file.
+// IssuerOf returns the only issuer for which a key may speak according to the file of trusted keys.
+// It returns "" if there is no such issuer or file.
 func IssuerOf(e *cli.Env, keyID string) string {
 	for _, k := range usualKeys(e) {
 		if k.ID == keyID && len(k.Issuers) == 1 {
@@ -82,15 +83,15 @@ func IssuerOf(e *cli.Env, keyID string) string {
 	return ""
 }
 
-// SignsLog reports whether a key signs the checkpoints of a log, according to the file of
-// trusted keys.
+// SignsLog reports whether a key may sign the checkpoints of a log according to the file of trusted
+// keys.
 func SignsLog(e *cli.Env, key *keys.PublicKey, origin string) bool {
 	return slices.ContainsFunc(usualKeys(e), func(k *keys.PublicKey) bool {
 		return k.Thumbprint == key.Thumbprint && k.Has(receipt.RoleCheckpoint) && k.Origin == origin
 	})
 }
 
-// usualKeys returns the keys in the file that is used by default. It returns nil if the file does
+// usualKeys returns the keys in the default file of trusted keys. It returns nil if the file does
 // not exist.
 func usualKeys(e *cli.Env) []*keys.PublicKey {
 	if _, err := os.Stat(TrustPath(e, "")); err != nil {
@@ -103,7 +104,7 @@ func usualKeys(e *cli.Env) []*keys.PublicKey {
 	return file.Set.Keys()
 }
 
-// noKeyFile returns the failure for a missing key file that the user did not name.
+// noKeyFile returns the failure for a missing key file that the user did not specify.
 func noKeyFile(e *cli.Env, flag, path string) error {
 	if flag != "" {
 		return nil
@@ -122,7 +123,7 @@ func noKeyFile(e *cli.Env, flag, path string) error {
 	return cli.Usage(hint, "no key file: %q does not exist", path)
 }
 
-// PolicyFlags specify the requirements for receipts.
+// PolicyFlags specifies the requirements for receipts.
 type PolicyFlags struct {
 	Keys, Issuer, Policy, at     string
 	IntegrityOnly, plain, Strict bool
@@ -141,7 +142,7 @@ func (f *PolicyFlags) Register(flags *pflag.FlagSet) {
 }
 
 // Requirements returns the policy that the flags specify, and the keys of logs and witnesses that
-// its file states.
+// the policy file contains.
 func (f *PolicyFlags) Requirements(e *cli.Env) (p receipt.Policy, trusted []*keys.PublicKey, err error) {
 	if f.Policy != "" {
 		if p, trusted, err = readPolicy(e, f.Policy); err != nil {
@@ -152,7 +153,7 @@ func (f *PolicyFlags) Requirements(e *cli.Env) (p receipt.Policy, trusted []*key
 	return p, trusted, err
 }
 
-// readPolicy reads a policy of this project, or a tlog-policy (C2SP), which also states keys.
+// readPolicy reads a policy of this project, or a C2SP tlog-policy, which also contains keys.
 func readPolicy(e *cli.Env, path string) (p receipt.Policy, trusted []*keys.PublicKey, err error) {
 	data, err := input.ReadBounded(e, path, keys.MaxPolicyBytes+1)
 	if err != nil {
@@ -172,7 +173,7 @@ func readPolicy(e *cli.Env, path string) (p receipt.Policy, trusted []*keys.Publ
 
 // add adds the requirements of the other flags to the policy.
 func (f *PolicyFlags) add(e *cli.Env, p *receipt.Policy) error {
-	// Flags may add to the policy file, but must not contradict it.
+	// Flags may add requirements to the policy file, but must not contradict it.
 	if f.Issuer != "" {
 		if p.Issuer != "" && p.Issuer != f.Issuer {
 			return cli.Usage("", "--issuer is %q, but the policy %q requires %q", f.Issuer, f.Policy, p.Issuer)
@@ -216,7 +217,7 @@ func (f *PolicyFlags) Verifier(e *cli.Env) (*receipt.Verifier, *KeyFile, error) 
 		return nil, nil, err
 	}
 
-	// A policy may name keys that the file does not contain.
+	// A policy may contain keys that the key file does not contain.
 	set, err := file.Set.With(trusted...)
 	var v *receipt.Verifier
 	if err == nil {
@@ -233,8 +234,8 @@ func (f *PolicyFlags) Verifier(e *cli.Env) (*receipt.Verifier, *KeyFile, error) 
 }
 
 // VerifierIfKeys returns a verifier with the trusted keys for a command that describes receipts. If
-// no file is specified and the usual one does not exist, the verifier checks only integrity, and the
-// key file is nil.
+// no file is specified and the default file does not exist, the verifier checks only integrity, and
+// the key file is nil.
 func VerifierIfKeys(e *cli.Env, flag string) (*receipt.Verifier, *KeyFile, error) {
 	f := PolicyFlags{Keys: flag}
 	if flag == "" && e.Getenv("RECEIPT_KEYS") == "" && e.Defaults.Keys == "" {
@@ -244,7 +245,7 @@ func VerifierIfKeys(e *cli.Env, flag string) (*receipt.Verifier, *KeyFile, error
 	return f.Verifier(e)
 }
 
-// KeyHint returns how to create a key file from a file of another form.
+// KeyHint returns how to create a key file from a file in another format.
 func KeyHint(err error) string {
 	var bad *keys.SetError
 	if !errors.As(err, &bad) {

@@ -10,7 +10,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// attestFlags specify the required subjects of attestations.
+// attestFlags specifies the required subjects of attestations.
 type attestFlags struct {
 	commit   string
 	subjects []string
@@ -21,7 +21,7 @@ func (f *attestFlags) register(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&f.subjects, "subject", nil, "require an attestation for sha256:HEX or gitCommit:HEX; repeatable (`DIGEST`)")
 }
 
-// apply makes attestations acceptable wherever receipts are.
+// apply makes the run accept attestations in place of receipts.
 func (f *attestFlags) apply(v *receipt.Verifier, file *trust.KeyFile, options *stream.Options) error {
 	asked, err := f.asked()
 	if err != nil {
@@ -37,7 +37,7 @@ func (f *attestFlags) apply(v *receipt.Verifier, file *trust.KeyFile, options *s
 		return nil
 	}
 
-	// The summary records the subjects, which Unwrap requires.
+	// The summary records the required subjects, which Unwrap checks.
 	for _, s := range asked {
 		options.Summing.Subjects = append(options.Summing.Subjects, s.String())
 	}

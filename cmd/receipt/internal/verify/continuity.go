@@ -11,7 +11,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// continuityFlags specify how the input must begin and end.
+// continuityFlags specifies how the input must begin and end.
 type continuityFlags struct {
 	expectFlags
 	previous  string
@@ -38,7 +38,7 @@ func (f *continuityFlags) apply(e *cli.Env, o *stream.Options) error {
 		}
 
 		// A report contains the head of each stream, a receipt names its own stream, and a hash
-		// names no stream.
+		// does not identify a stream.
 		if k.Stream != nil {
 			o.Continuity.After, o.Continuity.Follows = map[chain.Stream]chain.Head{*k.Stream: {Hash: k.Hash}}, true
 		} else if o.Continuity.After, err = headsOf(f.previous, k); err != nil {
@@ -50,8 +50,8 @@ func (f *continuityFlags) apply(e *cli.Env, o *stream.Options) error {
 	return f.expectFlags.apply(e, o)
 }
 
-// headsOf returns the heads in a report, which must contain at least one, and nil for a receipt or
-// a hash.
+// headsOf returns the heads in a report, which must contain at least one head, or nil for a receipt
+// or a hash.
 func headsOf(path string, k input.Known) (map[chain.Stream]chain.Head, error) {
 	if k.Summary == nil {
 		return nil, nil
@@ -63,7 +63,7 @@ func headsOf(path string, k input.Known) (map[chain.Stream]chain.Head, error) {
 	return heads, nil
 }
 
-// expectFlags specify how the input must end.
+// expectFlags specifies how the input must end.
 type expectFlags struct {
 	head  string
 	count *pflag.Flag

@@ -57,8 +57,8 @@ integer outside ±9007199254740991.`,
 	}
 }
 
-// readPair reads two receipts. An error has exit code 2, because a text that is not JSON, or an
-// integer that the canonical form rounds, cannot be compared.
+// readPair reads two receipts. The exit code of an error is 2, because a text that is not JSON, or
+// an integer that the canonical form rounds, cannot be compared.
 func readPair(e *cli.Env, paths []string) (a, b *canon.Document, err error) {
 	if paths[0] == cli.StdinName && paths[1] == cli.StdinName {
 		return nil, nil, cli.Usage("", "- is specified twice, but stdin can be read only once")
@@ -72,7 +72,8 @@ func readPair(e *cli.Env, paths []string) (a, b *canon.Document, err error) {
 	return a, b, err
 }
 
-// readSide reads one of the receipts. It rejects a private key, whose members would be printed.
+// readSide reads one of the two receipts. It rejects a private key, because the members of the key
+// would be printed.
 func readSide(e *cli.Env, path string) (*canon.Document, error) {
 	doc, err := input.ReadHashable(e, path)
 	if err != nil {
@@ -88,7 +89,7 @@ type differences struct {
 	a, b  *Shown
 	text  bytes.Buffer
 	count int
-	path  []string // the reference tokens of the pointer to the compared values
+	path  []string // reference tokens in the pointer to the compared values
 }
 
 func (d *differences) compare(a, b canon.Node) {
@@ -106,15 +107,15 @@ func (d *differences) compare(a, b canon.Node) {
 	}
 }
 
-// value formats a value from one side, and states whether the source reported the value or only a
-// bound.
+// value formats a value from one side, and states whether the source reported only a bound or did
+// not report the value.
 func (d *differences) value(of *Shown, n canon.Node) string {
 	text := cli.Show(n)
 	if len(of.Unreported)+len(of.Over)+len(of.Estimated) == 0 {
 		return text
 	}
 
-	// Only numbers and lists are bounds. A value in a list of bounds is not.
+	// Only numbers and lists can be bounds. A value inside an incomplete list is not a bound.
 	pointer := d.pointer()
 	unreported := of.Hides(pointer)
 	_, over := slices.BinarySearch(of.Over, pointer)
@@ -128,7 +129,7 @@ func (d *differences) value(of *Shown, n canon.Node) string {
 	return text + of.Reckoned(pointer)
 }
 
-// below compares the values of a member or element.
+// below compares the values of a member or an element.
 func (d *differences) below(token string, a, b canon.Node) {
 	d.path = append(d.path, token)
 	d.compare(a, b)
@@ -188,7 +189,8 @@ func (d *differences) line(sign byte, values string) {
 }
 
 // pointer returns the pointer to the compared values. Its length is limited, and it is created only
-// for lines that are printed, because names can be as long as a receipt, above a million values.
+// for lines that are printed, because a name can be as long as a receipt and can enclose a million
+// values.
 func (d *differences) pointer() string {
 	const most = 256
 	var b []byte
@@ -201,8 +203,7 @@ func (d *differences) pointer() string {
 	return untrusted.Cut(b, most)
 }
 
-// hashes reports whether both contents have the same hash, and whether each matches its
-// stated hash.
+// hashes prints whether both contents have the same hash, and whether each matches its stated hash.
 func (d *differences) hashes(a, b *canon.Document) {
 	hashA, errA := chain.Hash(a)
 	hashB, errB := chain.Hash(b)

@@ -66,7 +66,7 @@ func merge(ctx context.Context, e *cli.Env, paths []string, o *mergeOptions) err
 		return err
 	}
 
-	// The expectations may also be reports.
+	// The expectations may also be specified as reports.
 	var expect stream.Options
 	if err := o.expectFlags.apply(e, &expect); err != nil {
 		return err
@@ -85,7 +85,8 @@ func merge(ctx context.Context, e *cli.Env, paths []string, o *mergeOptions) err
 		return err
 	}
 
-	// A receipt in two parts was counted twice, unless the summaries have rosters.
+	// If two parts contain the same receipt, it was counted twice, unless the summaries have
+	// rosters.
 	if detail := overlapOf(parts); detail != "" {
 		sum.MarkOverlap(detail)
 	}
@@ -95,7 +96,7 @@ func merge(ctx context.Context, e *cli.Env, paths []string, o *mergeOptions) err
 		}
 	}
 
-	// The result is a report without the lists of receipts.
+	// The result is a report without lists of receipts.
 	sum.Tool = cli.ToolName()
 	var b bytes.Buffer
 	if o.format == "json" {
@@ -147,12 +148,12 @@ func readParts(e *cli.Env, paths []string) ([]part, error) {
 			return nil, partFailure(path, err)
 		}
 
-		// The listed hashes help to merge a summary without a roster.
+		// If a summary has no roster, the listed hashes are used for merging.
 		if report.Whole() {
 			report.List(report.Listed)
 		}
 
-		// Verdicts with different requirements cannot be added up.
+		// Verdicts with different requirements cannot be added.
 		p := part{path, report}
 		if len(parts) > 0 {
 			if err := comparable(&parts[0], &p); err != nil {
@@ -193,7 +194,8 @@ func comparable(a, b *part) error {
 	return cli.Usage("verify all parts with the same --issuer, --at, --strict, --policy, --commit, and --subject", "%s have different requirements: %s", names, differ.What)
 }
 
-// mergeAll merges halves recursively, so that each part is merged only a few times.
+// mergeAll merges the two halves of a list recursively, so that each part is merged only a few
+// times.
 func mergeAll(parts []part) (*stream.Summary, error) {
 	if len(parts) == 1 {
 		return parts[0].Summary, nil
@@ -209,7 +211,7 @@ func mergeAll(parts []part) (*stream.Summary, error) {
 	return left.Merge(right)
 }
 
-// writeMerged writes the lines that verify writes below its results.
+// writeMerged writes the same lines that verify writes after its results.
 func writeMerged(b *bytes.Buffer, color bool, s *stream.Summary, reports int) {
 	p := print.ListPrinter{Totals: print.NewTotals(color, false)}
 
@@ -251,14 +253,14 @@ func writeMerged(b *bytes.Buffer, color bool, s *stream.Summary, reports int) {
 	}
 
 	whole := *s
-	whole.Started, whole.Finished = receipt.Time{}, receipt.Time{} // parts may be days apart, which is not the duration of a run
+	whole.Started, whole.Finished = receipt.Time{}, receipt.Time{} // parts may have been verified days apart, so the difference is not the duration of a run
 	fmt.Fprintln(b, p.Totals.Line(&whole))
 }
 
 // maxFindings is the maximum number of findings that are printed, as for verify --limit.
 const maxFindings = 20
 
-// refuted reports whether receipts with a code that are not verified are refuted.
+// refuted reports whether receipts with a given code are refuted instead of undecided.
 func refuted(s *stream.Summary, code receipt.Code) bool {
 	info, _ := receipt.Lookup(code)
 	return s.Refuted > 0 && (s.Undecided == 0 || info.Outcome == receipt.OutcomeRefutes || info.Outcome == receipt.OutcomeNotCounted)
@@ -290,7 +292,7 @@ func writeFindings(b *bytes.Buffer, color bool, s *stream.Summary) {
 	}
 }
 
-// overlapOf returns a message if two parts list the same receipt, and otherwise "".
+// overlapOf returns a message if two parts list the same receipt, and "" otherwise.
 func overlapOf(parts []part) string {
 	holder := map[canon.Digest]int{}
 	for i, p := range parts {

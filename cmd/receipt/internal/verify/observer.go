@@ -9,17 +9,17 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// An observer records during a run what statements are compared with.
+// An observer records the facts about a run with which statements are compared.
 type observer struct {
 	ordered    bool                // the receipts are read in the order of the stream
 	checkpoint *receipt.Checkpoint // nil: none
 
 	stated  map[canon.Digest]bool   // the heads of all statements
-	numbers map[canon.Digest]uint64 // of stated heads that were read, from 1
-	count   uint64                  // receipts that were read
+	numbers map[canon.Digest]uint64 // by stated head that was read, its position in the input, from 1
+	count   uint64                  // number of receipts that were read
 	tree    merkle.Tree
-	refused bool // a receipt below the size of the checkpoint is not included, as far as known
-	covers  bool // the checkpoint is over the first receipts
+	refused bool // a receipt within the size of the checkpoint is not included, as far as known
+	covers  bool // the checkpoint covers the first receipts
 }
 
 // watch prepares the observer for the heads of statements.
@@ -32,7 +32,7 @@ func (o *observer) watch(streams map[chain.Stream][]*statement.Signed) {
 	}
 }
 
-// add records a report. Without statements, there is nothing to record.
+// add records a report. If there are no statements, nothing is recorded.
 func (o *observer) add(rep *receipt.Report) {
 	if o.stated == nil || rep.ReceiptHash.IsZero() {
 		return
@@ -52,8 +52,8 @@ func (o *observer) add(rep *receipt.Report) {
 	}
 }
 
-// stream returns what the input shows about a stream. A stream with several segments has gaps. In an
-// incomplete input, receipts may be missing.
+// stream returns the facts that the input shows about a stream. A stream with several segments has
+// gaps. If the input is incomplete, receipts may be missing.
 func (o *observer) stream(v *receipt.Verifier, sum *stream.Summary, s chain.Stream) statement.Observed {
 	seen := statement.Observed{First: true, Partial: sum.Partial || !sum.Complete}
 	found := 0
@@ -70,7 +70,8 @@ func (o *observer) stream(v *receipt.Verifier, sum *stream.Summary, s chain.Stre
 		return seen
 	}
 
-	// The place of a receipt in its stream is that in the input if there is no other stream.
+	// If there is no other stream, the position of a receipt in its stream is its position in the
+	// input.
 	alone := len(sum.Streams) == 1 && sum.Copies == 0
 	seen.Numbers = map[canon.Digest]uint64{}
 	for d, n := range o.numbers {
@@ -79,7 +80,7 @@ func (o *observer) stream(v *receipt.Verifier, sum *stream.Summary, s chain.Stre
 		}
 	}
 
-	// Only then is the tree one of the stream.
+	// The tree is the tree of the stream only in this case.
 	if alone && seen.First && o.covers {
 		if at, _ := v.Witnessed(o.checkpoint); !at.IsZero() {
 			seen.Checkpoints = []statement.Checkpoint{{Size: o.checkpoint.Claims.Size, At: at}}
@@ -88,8 +89,9 @@ func (o *observer) stream(v *receipt.Verifier, sum *stream.Summary, s chain.Stre
 	return seen
 }
 
-// anchored returns whether the streams meet the conditions of AEL level 3 (checks n to q and u): a
-// log whose key is not one of an issuer includes all receipts. below is why level 1 is not met.
+// anchored returns whether the streams meet the conditions of AEL level 3 (checks n to q and u),
+// which require that a log whose key is not an issuer's key includes all receipts. The argument
+// below is the reason why level 1 is not met.
 func (o *observer) anchored(v *receipt.Verifier, sum *stream.Summary, below string) stream.Level {
 	l := stream.Level{Number: 3}
 	switch {

@@ -29,7 +29,7 @@ These commands run no model or tool.`,
 	}, newReplayPlan(e), newReplayRun(e), newReplayCheck(e), newReplayCompare(e))
 }
 
-// planFlags are the inputs of a plan.
+// planFlags specifies the inputs of a plan.
 type planFlags struct{ request, artifacts, source string }
 
 func (o *planFlags) register(f *pflag.FlagSet, task string) {
@@ -93,7 +93,7 @@ func (o *planFlags) folder() replay.Artifacts {
 	return replay.Files(os.DirFS(o.artifacts))
 }
 
-// replayFailure describes why a log was not accepted, and what to do.
+// replayFailure describes why a log was not accepted, and the recommended action.
 func replayFailure(path string, err error) error {
 	var refusal *record.Error
 	var limit *record.LimitError
@@ -146,7 +146,8 @@ Exit codes:
 			}
 			defer done()
 
-			// Write the plan even if it cannot be run, because it lists what is wrong or missing.
+			// The plan is written even if it cannot be run, because it lists what is incorrect or
+			// missing.
 			if err := e.WriteJSON(pageOf(p)); err != nil {
 				return err
 			}

@@ -70,7 +70,8 @@ func (o *replayCheck) check(ctx context.Context, e *cli.Env, path string) error 
 	}
 	defer done()
 
-	// Verify the receipt first. Check then adds the results of the comparison to the same report.
+	// The receipt is verified first. Check then adds the results of the comparison to the same
+	// report.
 	doc, rep := new(canon.Document), &receipt.Report{Source: cli.SourceName(path)}
 	v.VerifyBytes(data, doc, rep)
 	source, err := o.readSource(e, v)
@@ -92,8 +93,8 @@ func (o *replayCheck) check(ctx context.Context, e *cli.Env, path string) error 
 	return cli.ExitWith(cli.VerdictExit(rep.Verdict))
 }
 
-// readSource reads the receipt of the source, if one is specified, and returns an error unless it
-// is verified.
+// readSource reads the receipt of the source, if one is specified, and returns an error unless the
+// receipt is verified.
 func (o *replayCheck) readSource(e *cli.Env, v *receipt.Verifier) (*canon.Document, error) {
 	if o.of == "" {
 		return nil, nil
@@ -114,8 +115,8 @@ func (o *replayCheck) readSource(e *cli.Env, v *receipt.Verifier) (*canon.Docume
 	}
 }
 
-// replayText formats the report for a person. The text lists all failed checks and, if the verdict
-// is undecided, missing evidence.
+// replayText formats the report for people. The text lists all failed checks and, if the verdict is
+// undecided, the missing evidence.
 func replayText(rep *receipt.Report) []byte {
 	b := &print.Block{}
 	name := cli.EscapeLine(rep.Source)
@@ -128,8 +129,8 @@ func replayText(rep *receipt.Report) []byte {
 		fmt.Fprintf(b, "%s: verified; every compared member matches the log and the request\n", name)
 	}
 
-	// List every failed check, with its place and both values. Missing evidence is the first finding,
-	// and all findings of the comparison.
+	// Each failed check is listed with its location and both values. The missing evidence consists
+	// of the first finding and all findings of the comparison.
 	first := rep.Finding()
 	if rep.Verdict == receipt.Undecided {
 		replayRow(b, first)
@@ -153,8 +154,8 @@ func replayText(rep *receipt.Report) []byte {
 	return b.Bytes()
 }
 
-// Codes for statements that the log and the request cannot support, and for members that neither
-// determines.
+// Codes for statements that the log and the request cannot confirm, and for members that neither of
+// them determines.
 const (
 	codeUnavailable receipt.Code = "replay_unavailable"
 	codeNotChecked  receipt.Code = "replay_not_checked"
@@ -198,7 +199,7 @@ func compare(e *cli.Env, paths []string, level replay.Level, format string) erro
 		return err
 	}
 
-	// The receipts are not verified. Only their differences are listed.
+	// The receipts are not verified. Only the differences between them are listed.
 	found := replay.Compare(a, b, level)
 	if format == "json" {
 		err = e.WriteJSON(struct {

@@ -46,7 +46,7 @@ secrets are omitted. receipt record creates the draft.`,
 			}
 			defer done()
 
-			// An incorrect digest means that the request is for other values, so write no log.
+			// If a digest is incorrect, the request is for other values, so no log is written.
 			if tellMismatches(e, p) {
 				return cli.ExitWith(cli.ExitRefuted)
 			}

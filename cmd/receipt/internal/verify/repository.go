@@ -19,37 +19,38 @@ import (
 	"github.com/receiptkit/receiptkit/internal/untrusted"
 )
 
-// Limits of a search in a repository. Blobs beyond them are counted as unread.
+// Limits for a search in a repository. Blobs that exceed the limits are counted as unread.
 const (
 	maxBlobs   = 1 << 20
-	maxContent = 4 << 30 // bytes of all blobs
-	maxPlaces  = 16      // paths that are kept of one blob
-	maxMessage = 300     // bytes of a message of git
+	maxContent = 4 << 30 // total size of all blobs in bytes
+	maxPlaces  = 16      // number of paths that are stored for one blob
+	maxMessage = 300     // number of bytes that are kept of a message from Git
 )
 
-// A repository is a git repository. Git itself reads it: nothing is written, and nothing is
-// fetched.
+// A repository is a Git repository. Git itself reads the repository. Nothing is written, and
+// nothing is fetched.
 type repository struct {
 	dir     string
 	commits int
 	shallow bool // older commits are missing
 	blobs   map[string]*blob
 	order   []*blob // oldest first
-	unread  int     // blobs beyond the limits, and blobs that are missing in a partial clone
+	unread  int     // number of blobs that exceed the limits, or that are missing in a partial clone
 	content int64
 }
 
-// A blob is the content of a file in some commit.
+// A blob is the content of a file in a commit.
 type blob struct {
 	id     string
 	places []commitPath
 }
 
-// A commitPath is the first commit, of the oldest, in which a path has a blob.
+// A commitPath is a path that has a blob, with the first commit, starting from the oldest, in which
+// it does.
 type commitPath struct{ commit, path string }
 
-// at returns the place of a blob whose path is, or ends with, the path of a written file. Otherwise,
-// it returns the oldest place.
+// at returns a place of a blob whose path is, or ends with, the path of a written file. If there is
+// no such place, it returns the oldest place.
 func (b *blob) at(written string) commitPath {
 	for _, p := range b.places {
 		if p.path == written || strings.HasSuffix(p.path, "/"+written) {
@@ -59,8 +60,9 @@ func (b *blob) at(written string) commitPath {
 	return b.places[0]
 }
 
-// openRepository lists the blobs of all commits that a reference of a repository leads to. The
-// directory may be a working tree, a linked one, a bare repository, or a directory in one of them.
+// openRepository lists the blobs of all commits that can be reached from a reference in a
+// repository. The directory may be a working tree, a linked working tree, a bare repository, or a
+// directory inside one of them.
 func openRepository(ctx context.Context, dir string) (*repository, error) {
 	r := &repository{dir: dir, blobs: map[string]*blob{}}
 	state := r.git(ctx, "rev-parse", "--is-shallow-repository")
@@ -90,20 +92,20 @@ func openRepository(ctx context.Context, dir string) (*repository, error) {
 	return r, nil
 }
 
-// git returns a command of git that neither writes, prompts, fetches missing objects, nor runs
-// programs that the repository names.
+// git returns a Git command that does not write, prompt, fetch missing objects, or run programs
+// that the repository names.
 func (r *repository) git(ctx context.Context, args ...string) *exec.Cmd {
 	safe := []string{"-C", r.dir, "--no-pager", "--no-replace-objects", "--no-optional-locks", "-c", "protocol.allow=never", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=" + os.DevNull}
 	c := exec.CommandContext(ctx, "git", append(safe, args...)...)
 
-	// Variables of a calling hook would select another repository.
+	// The variables that a calling hook sets would select another repository.
 	c.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "GIT_") })
 	c.Stderr = new(message)
 	c.Env = append(c.Env, "GIT_NO_LAZY_FETCH=1", "GIT_TERMINAL_PROMPT=0", "LC_ALL=C")
 	return c
 }
 
-// A message keeps the beginning of the text that a git command writes to stderr.
+// A message stores the beginning of the text that a Git command writes to stderr.
 type message struct{ text []byte }
 
 func (m *message) Write(b []byte) (int, error) {
@@ -111,7 +113,7 @@ func (m *message) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// trouble returns the error of a git command, with the first line of its message.
+// trouble returns the error of a Git command, with the first line of its message.
 func trouble(c *exec.Cmd, err error) error {
 	m, ok := c.Stderr.(*message)
 	if err == nil || !ok || len(m.text) == 0 {
@@ -121,8 +123,8 @@ func trouble(c *exec.Cmd, err error) error {
 	return fmt.Errorf("git reports %s", untrusted.Quote(said, maxMessage))
 }
 
-// list reads the output of git diff-tree: the ID of each commit, followed by records of the paths
-// that changed in it.
+// list reads the output of git diff-tree, which is the ID of each commit, followed by records of
+// the paths that changed in it.
 func (r *repository) list(in *bufio.Reader) error {
 	commit := ""
 	for {
@@ -150,8 +152,9 @@ func (r *repository) list(in *bufio.Reader) error {
 	}
 }
 
-// blobOf returns the blob in a record of git diff-tree: one colon, mode, and ID for each parent of
-// the commit, and the mode and the ID in the commit. It returns "" unless that is a regular file.
+// blobOf returns the blob in a record of git diff-tree. The record contains one colon, mode, and ID
+// for each parent of the commit, and the mode and the ID in the commit. It returns "" unless the
+// record is about a regular file.
 func blobOf(record string) string {
 	fields := strings.Fields(strings.TrimLeft(record, ":"))
 	parents := len(record) - len(strings.TrimLeft(record, ":"))
@@ -177,8 +180,8 @@ func (r *repository) add(id string, at commitPath) {
 	b.places = append(b.places, at)
 }
 
-// find returns the blobs whose content has one of the digests. It reads blobs of files with the
-// given names first, then the others from the newest, until every digest is found.
+// find returns the blobs whose content has one of the digests. It first reads blobs of files with
+// the given names, and then all others from the newest, until every digest is found.
 func (r *repository) find(ctx context.Context, digests map[canon.Digest]bool, names map[string]bool) (map[canon.Digest]*blob, error) {
 	likely := func(b *blob) bool {
 		return slices.ContainsFunc(b.places, func(p commitPath) bool { return names[path.Base(p.path)] })
@@ -220,7 +223,7 @@ func (r *repository) find(ctx context.Context, digests map[canon.Digest]bool, na
 	return found, err
 }
 
-// match reads blobs in the form of git cat-file --batch.
+// match reads blobs in the output format of git cat-file --batch.
 func (r *repository) match(in *bufio.Reader, blobs []*blob, digests map[canon.Digest]bool) (map[canon.Digest]*blob, error) {
 	found := map[canon.Digest]*blob{}
 	for i, b := range blobs {
@@ -238,7 +241,7 @@ func (r *repository) match(in *bufio.Reader, blobs []*blob, digests map[canon.Di
 		}
 		fields := strings.Fields(head)
 		if len(fields) != 3 {
-			r.unread++ // such as "ID missing" in a partial clone
+			r.unread++ // for example, "ID missing" in a partial clone
 			continue
 		}
 		size, err := strconv.ParseInt(fields[2], 10, 64)

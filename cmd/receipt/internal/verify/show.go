@@ -68,8 +68,8 @@ Exit code 1: the receipt is refuted or invalid. 3: its format is not supported.`
 	return cmd
 }
 
-// Show prints a receipt for people. path is the name of its source, and judge is the
-// command that verifies the signatures.
+// Show prints a receipt for people. The name of its source is path, and judge is the command that
+// verifies the signatures.
 func Show(e *cli.Env, path string, data []byte, judge string) error {
 	return (&showOptions{judge: judge}).show(context.Background(), e, path, data)
 }
@@ -89,7 +89,7 @@ func (o *showOptions) show(ctx context.Context, e *cli.Env, path string, data []
 
 	b, s := &print.Block{}, ShownOf(doc)
 	s.b = b
-	if rep.Verdict == receipt.Refuted { // the fault comes first
+	if rep.Verdict == receipt.Refuted { // the fault is printed first
 		s.refuted(rep)
 	}
 	s.describe()
@@ -133,11 +133,11 @@ func (s *Shown) describe() {
 	}
 }
 
-// row prints a row of the description. Two spaces follow the longest label, so that lines are folded
-// below the text.
+// row prints a row of the description. Two spaces follow the longest label, so that lines are
+// folded below the text.
 func (s *Shown) row(label, text string) { fmt.Fprintf(s.b, "%-14s%s\n", label, cli.EscapeLine(text)) }
 
-// verdict prints the verdict of a receipt that is not refuted, and what was not checked.
+// verdict prints the verdict on a receipt that is not refuted, and the missing checks.
 func (s *Shown) verdict(rep *receipt.Report, judge string) {
 	switch {
 	case rep.Verdict == receipt.Undecided:
@@ -163,7 +163,7 @@ func (s *Shown) verdict(rep *receipt.Report, judge string) {
 	}
 }
 
-// signedBy describes a signature that counts.
+// signedBy describes a signature that was accepted.
 func signedBy(sig receipt.SignatureResult, issuer string) string {
 	switch sig.Role {
 	case receipt.RoleIssuer:
@@ -174,18 +174,18 @@ func signedBy(sig receipt.SignatureResult, issuer string) string {
 	return ""
 }
 
-// Shown formats a receipt from its document, so that an invalid receipt is shown as far as
-// it can be read.
+// A Shown formats a receipt based on its document, so that an invalid receipt is displayed as far
+// as it can be read.
 type Shown struct {
 	*headline.Reading
 	b *print.Block
 }
 
-// ShownOf returns a receipt, with the values that its source did not report, or reported as
-// a bound or an estimate.
+// ShownOf returns a Shown for a receipt, with the values that its source did not report, or
+// reported as a bound or an estimate.
 func ShownOf(doc *canon.Document) *Shown { return &Shown{Reading: headline.Read(doc.Root())} }
 
-// refuted prints the faults first.
+// refuted prints the faults before everything else.
 func (s *Shown) refuted(rep *receipt.Report) {
 	text := "REFUTED: a check failed."
 	switch {
@@ -204,8 +204,8 @@ func (s *Shown) refuted(rep *receipt.Report) {
 	s.b.WriteByte('\n')
 }
 
-// text returns the string at a path of names, if the source reported it. Other values are
-// formatted as JSON.
+// text returns the string at a path of names, if the source reported it. Other values are returned
+// as JSON.
 func (s *Shown) text(n canon.Node, names ...string) string {
 	for _, name := range names {
 		n = n.Member(name)
@@ -226,7 +226,7 @@ func (s *Shown) text(n canon.Node, names ...string) string {
 	return cli.Show(n)
 }
 
-// named returns the text of a member, or states that the noun was not reported.
+// named returns the text of a member, or states that it was not reported.
 func (s *Shown) named(n canon.Node, name, noun string) string {
 	if s.Hidden(n.Member(name)) {
 		return noun + " " + headline.NotRecorded
@@ -234,8 +234,8 @@ func (s *Shown) named(n canon.Node, name, noun string) string {
 	return s.text(n, name)
 }
 
-// continuity prints whether successive writes of one file start with the content that the previous
-// write left.
+// continuity prints whether each write to a file starts with the content that the previous write
+// left.
 func (s *Shown) continuity(n canon.Node) {
 	if n.Kind() != canon.KindObject {
 		return

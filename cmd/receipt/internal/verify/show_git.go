@@ -10,8 +10,8 @@ import (
 	"github.com/receiptkit/receiptkit/internal/headline"
 )
 
-// A written file is a path with its content before the first write that a receipt lists, and after
-// the last.
+// A writtenFile is a path with its content before the first write that a receipt lists and after
+// the last one.
 type writtenFile struct {
 	path          string
 	before, after canon.Node

@@ -6,7 +6,7 @@ import (
 	"github.com/receiptkit/receiptkit/internal/headline"
 )
 
-// A table prints a row for each statement of a receipt: every entry of every list, with digests.
+// A table prints a row for each statement of a receipt, including all list entries and digests.
 type table struct{ *Shown }
 
 func (s table) write() {
@@ -52,7 +52,7 @@ func (s table) list(label, pointer string, list canon.Node, entry func(canon.Nod
 	}
 
 	switch {
-	case unreported && label == "": // there may be others
+	case unreported && label == "": // there may be further entries
 		s.b.Row("", "others "+headline.NotRecorded)
 	case unreported:
 		s.b.Row(label, headline.NotRecorded)
@@ -90,7 +90,7 @@ func (s table) file(n canon.Node) string {
 	return s.text(n, "path") + ", " + s.named(n, "operation", "operation") + s.digests(n, "before_sha256", "after_sha256")
 }
 
-// ended returns the name of what was called, and its outcome.
+// ended returns the name of a call, and its outcome.
 func (s table) ended(n canon.Node, name string) string {
 	if s.Hidden(n.Member("status")) {
 		return s.text(n, name) + ", outcome " + headline.NotRecorded

@@ -19,7 +19,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// statementFlags name the statements of streams, and the requirements for them.
+// statementFlags specifies the statements of streams, and the requirements for them.
 type statementFlags struct {
 	path      string
 	heartbeat time.Duration
@@ -40,8 +40,8 @@ func (f *statementFlags) register(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.closed, "closed", false, "require a statement that ends each stream")
 }
 
-// apply reads the statements. An input all of which is there must contain the receipts that they
-// name as heads.
+// apply reads the statements. A complete input must contain the receipts that the statements name
+// as heads.
 func (f *statementFlags) apply(e *cli.Env, file *trust.KeyFile, whole bool, o *stream.Options) error {
 	if f.path == "" {
 		if len(f.stamps) > 0 {
@@ -68,7 +68,7 @@ func (f *statementFlags) apply(e *cli.Env, file *trust.KeyFile, whole bool, o *s
 
 	f.seen.watch(f.streams)
 
-	// An input that does not contain a stated head was truncated, or belongs to another chain.
+	// If the input does not contain a stated head, it was truncated or belongs to another chain.
 	for s, list := range f.streams {
 		last := statement.Last(f.keys, list)
 		if _, given := o.Continuity.Expect[s]; given || last == nil || last.Count == 0 || o.Partial || !whole {
@@ -115,15 +115,15 @@ func (f *statementFlags) judge(v *receipt.Verifier, sum *stream.Summary, now tim
 		}
 	}
 
-	// A level is about authentic receipts, so the verdict on them comes first.
+	// A level concerns authentic receipts, so the verdict on the receipts comes first.
 	if sum.Verdict() != receipt.Verified {
 		open = "not all receipts and statements are verified"
 	}
 	sum.Levels = []stream.Level{{Number: 1, Met: open == "", Detail: open}, f.seen.anchored(v, sum, open)}
 }
 
-// existed returns the times before which statements existed. A timestamp that matches none of them
-// shows nothing.
+// existed returns the times before which the statements existed. A timestamp that matches none of
+// the statements shows nothing.
 func (f *statementFlags) existed(sum *stream.Summary) map[canon.Digest]time.Time {
 	given, times := map[canon.Digest]bool{}, map[canon.Digest]time.Time{}
 	for _, list := range f.streams {
@@ -140,7 +140,7 @@ func (f *statementFlags) existed(sum *stream.Summary) map[canon.Digest]time.Time
 }
 
 // add adds the result for one stream. Heads that the run itself has reported as missing are not
-// repeated.
+// reported again.
 func (f *statementFlags) add(sum *stream.Summary, s chain.Stream, r *statement.Result) {
 	heads := []receipt.Code{receipt.CodeTruncated, receipt.CodeHeadMismatch}
 	known := slices.ContainsFunc(sum.Findings, func(g stream.Finding) bool {

@@ -30,17 +30,17 @@ type verifyOptions struct {
 	failFast bool
 }
 
-// readFlags specify what is read, and how.
+// readFlags specifies what is read, and how.
 type readFlags struct {
 	input.Flags
 	tempDir string
 	jobs    int
 }
 
-// A Fsck verifies all of a ledger, as receipt ledger fsck does.
+// A Fsck verifies an entire ledger, as receipt ledger fsck does.
 type Fsck func(ctx context.Context, e *cli.Env, o trust.PolicyFlags, address string) error
 
-// New returns the verify command, which verifies the default ledger with fsck.
+// New returns the verify command, which uses fsck to verify the default ledger.
 func New(e *cli.Env, fsck Fsck) *cobra.Command {
 	var o verifyOptions
 	cmd := &cobra.Command{
@@ -117,7 +117,7 @@ func verify(ctx context.Context, e *cli.Env, paths []string, o *verifyOptions) e
 		return err
 	}
 
-	// Digests of inputs are only computed if a report contains them.
+	// The digests of inputs are computed only if a report contains them.
 	o.NoInputDigest = !o.TellsDigests()
 	if o.TellsRows() {
 		options.Extract = rows.Extract
@@ -143,7 +143,7 @@ func verify(ctx context.Context, e *cli.Env, paths []string, o *verifyOptions) e
 	// People see the checkpoint next to the keys.
 	o.OutputFlags.Signed = o.EvidenceFlags.Signed()
 
-	// With a checkpoint or unordered input, stdin must be read twice.
+	// If there is a checkpoint, or if the input is unordered, stdin must be read twice.
 	remove, err := selected.SpoolStdin(ctx, o.tempDir, options.Checkpoint != nil || options.Unordered, func(passes ...string) *cli.Progress { return o.Progress(e, passes...) })
 	if err != nil {
 		return err
@@ -163,13 +163,13 @@ func (o *verifyOptions) streamOptions(e *cli.Env) (stream.Options, error) {
 	}
 
 	if o.jobs > 0 {
-		runtime.GOMAXPROCS(o.jobs) // also limits the garbage collector
+		runtime.GOMAXPROCS(o.jobs) // this also limits the garbage collector
 	}
 	return options, o.continuityFlags.apply(e, &options)
 }
 
-// run verifies the selected inputs. An input that cannot be read is reported and counted,
-// and does not end the run.
+// run verifies the selected inputs. An input that cannot be read is reported and counted, but does
+// not end the run.
 func (o *verifyOptions) run(ctx context.Context, e *cli.Env, v *receipt.Verifier, file *trust.KeyFile, selected *input.Selection, options stream.Options) error {
 	started := e.Now()
 	out, err := o.Printers(e, file, selected)
@@ -178,7 +178,7 @@ func (o *verifyOptions) run(ctx context.Context, e *cli.Env, v *receipt.Verifier
 	}
 	defer out.Discard()
 
-	// Missing paths are reported before the run, and read errors after it.
+	// Missing paths are reported before the run, and read errors after the run.
 	o.Unread(e, len(selected.Missing), func(i int) error { return selected.Missing[i] })
 
 	progress := o.Progress(e, selected.Readings("verifying", o.Checkpoint != "" || options.Unordered)...)
@@ -190,7 +190,7 @@ func (o *verifyOptions) run(ctx context.Context, e *cli.Env, v *receipt.Verifier
 		return err
 	}
 
-	// After --fail-fast, the summary is incomplete.
+	// If --fail-fast ended the run, the summary is incomplete.
 	sum, err := run.Summary()
 	if err := input.Fatal(err); err != nil {
 		out.Interrupted()
@@ -202,7 +202,7 @@ func (o *verifyOptions) run(ctx context.Context, e *cli.Env, v *receipt.Verifier
 		cli.Tell(e, cli.Usage("", "no receipt was found"))
 	}
 
-	// The verifier has no information about malformed evidence, the time, or the key file.
+	// The verifier itself does not record malformed evidence, the time, or the key file.
 	complete(sum, selected)
 	sum.Findings = append(slices.Clip(sum.Findings), o.Findings...)
 	sum.NotChecked = append(slices.Clip(sum.NotChecked), o.Missing...)
