@@ -43,13 +43,13 @@ func ExampleReader() {
 		text, err := codec.ToJSON(item)
 		var refused *archive.ItemError
 		if errors.As(err, &refused) {
-			fmt.Printf("item %d at %d: %s, %v\n", r.Index(), r.Offset(), refused.Code, refused)
+			fmt.Printf("item at %d: %s, %v\n", r.Offset(), refused.Code, refused)
 			continue
 		}
-		fmt.Printf("item %d at %d: %s\n", r.Index(), r.Offset(), text)
+		fmt.Printf("item at %d: %s\n", r.Offset(), text)
 	}
 	// Output:
-	// item 1 at 0: {"a":1}
-	// item 2 at 4: non_deterministic_cbor, offset 0: expected an integer, found a float
-	// item 3 at 7: {"a":2}
+	// item at 0: {"a":1}
+	// item at 4: non_deterministic_cbor, offset 0: expected an integer, found a float
+	// item at 7: {"a":2}
 }

@@ -27,12 +27,8 @@ const firstBuffer = 64 << 10
 // NewReader returns a Reader that reads from r.
 func NewReader(r io.Reader) *Reader { return &Reader{source: r} }
 
-// Index returns the number, from 1, of the item that Next last returned or rejected. Before the
-// first item, it returns 0.
-func (r *Reader) Index() int { return r.index }
-
-// Offset returns the position of that item in the sequence, in bytes from 0. After Next has
-// returned io.EOF, it returns the length of the sequence.
+// Offset returns the position of the item that Next last returned or rejected, in bytes from 0. After
+// Next has returned io.EOF, Offset is the length of the sequence.
 func (r *Reader) Offset() int64 { return r.offset }
 
 // Next returns the bytes of the next item, which are valid only until the next call. An item that
@@ -62,6 +58,20 @@ func (r *Reader) Next() ([]byte, error) {
 	}
 	end := r.begin + r.size
 	return r.buf[r.begin:end:end], nil
+}
+
+// Damage examines the item that the end of the sequence truncates. It returns the reason why nothing
+// that begins with it is an archive of an object or a COSE_Sign1 message (RFC 9052). Otherwise, and if
+// no item is truncated, it returns nil.
+func (r *Reader) Damage() *ItemError {
+	if e := (*ItemError)(nil); !errors.As(r.err, &e) || !e.cut {
+		return nil
+	}
+	bad := malformed(r.buf[r.begin:])
+	if bad != nil {
+		bad.Offset += r.offset
+	}
+	return bad
 }
 
 // cutOff returns the error for input that ends inside an item.

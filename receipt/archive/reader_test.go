@@ -29,7 +29,7 @@ type piece struct {
 func pieces(tb testing.TB, source io.Reader) ([]piece, error) {
 	tb.Helper()
 	r := archive.NewReader(source)
-	if r.Index() != 0 || r.Offset() != 0 {
+	if r.Offset() != 0 {
 		tb.Error("a new Reader is somewhere")
 	}
 	var all []piece
@@ -41,8 +41,8 @@ func pieces(tb testing.TB, source io.Reader) ([]piece, error) {
 			return all, err
 		}
 		all = append(all, piece{bytes.Clone(item), r.Offset()})
-		if r.Index() != len(all) || r.Offset() != offset || len(item) == 0 || cap(item) != len(item) {
-			tb.Fatalf("item %d at %d of %d bytes is said to be %d at %d", len(all), offset, len(item), r.Index(), r.Offset())
+		if r.Offset() != offset || len(item) == 0 || cap(item) != len(item) {
+			tb.Fatalf("item %d at %d of %d bytes is said to be at %d", len(all), offset, len(item), r.Offset())
 		}
 		offset += int64(len(item))
 	}
@@ -56,17 +56,15 @@ func checkEnd(tb testing.TB, r *archive.Reader, item []byte, err error, before i
 	if item != nil || again != nil || err2 != err {
 		tb.Fatalf("%x, %v and then %x, %v", item, err, again, err2)
 	}
-	index := before
 	var refused *archive.ItemError
 	if errors.As(err, &refused) {
-		index++
 		checkError(tb, refused, 1<<40)
 		if refused.Offset < offset {
 			tb.Errorf("%v lies before the item at %d", refused, offset)
 		}
 	}
-	if (refused != nil || err == io.EOF) && (r.Index() != index || r.Offset() != offset) {
-		tb.Errorf("%v: ended at %d, offset %d, expected %d, %d", err, r.Index(), r.Offset(), index, offset)
+	if (refused != nil || err == io.EOF) && r.Offset() != offset {
+		tb.Errorf("%v: ended at %d after %d items, expected %d", err, r.Offset(), before, offset)
 	}
 }
 
@@ -152,6 +150,40 @@ func TestReaderRefuses(t *testing.T) {
 			if len(all) != test.items || !errors.As(err, &e) || e.Code != test.code || e.Error() != test.want {
 				t.Errorf("%s, %s: %d items\ngot  %v\nwant %s", test.sequence, name, len(all), err, test.want)
 			}
+		}
+	}
+}
+
+// TestReaderDamage verifies that the beginning of an item is damaged if no rest makes it an archive of
+// an object.
+func TestReaderDamage(t *testing.T) {
+	for sequence, want := range map[string]string{
+		"a0 a1":                               "",
+		"a2 6161":                             "",
+		"a1 6161 b9":                          "",
+		"a2 6161 63c3a9":                      "", // the text may still be valid
+		"ba 00010000 6161 82":                 "",
+		"d2 84 43":                            "", // COSE_Sign1
+		"82 00":                               "offset 0: expected a map, found the byte 0x82",
+		"a0 c1":                               "offset 1: expected a map, found the byte 0xc1",
+		"a2 00":                               "offset 1: expected text as the key of a map, found an integer",
+		"a2 6161 42":                          "offset 3: expected a value that JSON has, found a byte string of 2 bytes",
+		"a2 6161 1801":                        "offset 3: expected the shortest head, found an integer in 2 bytes",
+		"a2 6161 61ff":                        "offset 4: expected UTF-8, found the byte 0xff",
+		"a3 6161 00 6161":                     `offset 4: expected a key after "a", found it again`,
+		"a3 6162 00 6161":                     `offset 4: expected a key after "b" in the order of encodings, found "a"`,
+		"a2 6161 f90000":                      "offset 3: expected an integer, found the float 0",
+		"a2 6161 7a01000001":                  "offset 3: expected at most 16777216 bytes of canonical JSON, found more",
+		"a2 6161 9a01000001":                  "offset 3: expected at most 16777216 bytes of canonical JSON, found more",
+		"a1 6161" + strings.Repeat("81", 128): "offset 130: expected at most 128 nested levels, found more",
+	} {
+		r := archive.NewReader(bytes.NewReader(unhex(t, strings.ReplaceAll(sequence, " ", ""))))
+		var err error
+		for err == nil {
+			_, err = r.Next()
+		}
+		if damage := r.Damage(); !errors.Is(err, io.ErrUnexpectedEOF) || (damage == nil) != (want == "") || damage != nil && damage.Error() != want {
+			t.Errorf("%s: %v, %v; want %q", sequence, err, damage, want)
 		}
 	}
 }
@@ -250,8 +282,8 @@ func TestReaderIsLinear(t *testing.T) {
 	inTime(t, "small items", most, func() {
 		r := archive.NewReader(&chunked{rest: small, size: 10})
 		drain(t, r)
-		if r.Index() != items || r.Offset() != int64(len(small)) {
-			t.Errorf("%d items, %d bytes", r.Index(), r.Offset())
+		if r.Offset() != int64(len(small)) {
+			t.Errorf("%d bytes of %d items", r.Offset(), items)
 		}
 	})
 }

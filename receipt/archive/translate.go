@@ -25,6 +25,23 @@ type translator struct {
 	at    int
 	depth int
 	text  []byte
+	cut   bool // the item is only the beginning of one, so its lengths exceed it
+}
+
+// malformed returns why no item that begins with part is an archive of an object, or nil if one may
+// be. Only complete heads and texts are examined.
+func malformed(part []byte) *ItemError {
+	t := translator{item: part, cut: true}
+	switch {
+	case part[0] == majorTag<<5|18: // COSE_Sign1
+		return nil
+	case part[0]>>5 != majorMap:
+		return t.refuse(0, codeNonDeterministic, "expected a map, found the byte 0x%02x", part[0])
+	}
+	if err := t.value(); err != nil && err.Offset < int64(len(part)) {
+		return err
+	}
+	return nil
 }
 
 // translate appends the JSON for item, which must contain exactly one item, to dst.
@@ -70,6 +87,9 @@ func (t *translator) value() *ItemError {
 	h, err := t.head()
 	if err != nil {
 		return err
+	}
+	if t.cut && h.arg > receipt.MaxBytes && h.major > majorBytes && h.major < majorTag {
+		return t.tooLong(start)
 	}
 
 	// JSON has neither byte strings nor tags (RFC 8949 section 3.1).
@@ -182,7 +202,7 @@ func (t *translator) enter(start int, h head, each uint64) *ItemError {
 	if t.depth++; t.depth > receipt.MaxDepth {
 		return t.refuse(start, codeDepthLimit, "expected at most %d nested levels, found more", receipt.MaxDepth)
 	}
-	if rest := uint64(len(t.item) - t.at); h.arg > rest/each {
+	if rest := uint64(len(t.item) - t.at); !t.cut && h.arg > rest/each {
 		return t.refuse(len(t.item), codeSyntax, "expected %s, found the end of the input after %d bytes", h, rest)
 	}
 	return nil

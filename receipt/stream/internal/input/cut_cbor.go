@@ -71,12 +71,18 @@ func (s *cborCutter) read() (Piece, error) {
 	case err == nil:
 		return Piece{Data: item, Index: s.count, CBOR: true}, nil
 	case errors.As(err, &bad):
+		// No end completes an item whose beginning is malformed.
+		torn := errors.Is(err, io.ErrUnexpectedEOF) && !(s.only && s.count == 1)
+		if damage := s.r.Damage(); damage != nil {
+			bad, torn = damage, false
+		}
+
 		// Items have no separator between them (RFC 8742), so the start of the next item cannot be
 		// determined.
 		s.ended = true
 		f := &Fault{Code: receipt.Code(bad.Code), Hint: bad.Hint,
 			Detail: fmt.Sprintf("item %d at offset %d: %s; the rest was not read", s.count, bad.Offset, bad.Detail)}
-		if errors.Is(err, io.ErrUnexpectedEOF) && !(s.only && s.count == 1) {
+		if torn {
 			f.Code, f.Torn = receipt.CodeTornTail, true
 		}
 		return Piece{Index: s.count, Single: s.count == 1, fault: f}, nil
