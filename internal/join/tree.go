@@ -12,7 +12,7 @@ import (
 type Leaf struct {
 	Hash    merkle.Hash // from receipt.CheckpointLeaf; zero unless Placed
 	Placed  bool        // the document states its place in a stream, so it has a leaf
-	Skipped bool        // the document was found next to receipts and is not a receipt
+	Skipped bool        // the document is not a receipt of this toolkit
 	Single  bool        // its source contains no other document
 }
 

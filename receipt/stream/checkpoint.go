@@ -69,7 +69,7 @@ func (f *forest) take(t *join.Tree) bool {
 
 // leafOf returns the leaf for a document.
 func leafOf(it *survey.Item) join.Leaf {
-	l := join.Leaf{Placed: it.Facts.Placed, Skipped: it.Other != "", Single: it.Single}
+	l := join.Leaf{Placed: it.Facts.Placed, Skipped: it.Other != "" || it.Foreign != nil, Single: it.Single}
 	if l.Placed {
 		l.Hash = receipt.CheckpointLeaf(it.Facts.Computed)
 	}
@@ -106,9 +106,9 @@ func (f *forest) judge(partial bool) (inside, outside receipt.Evidence, until bo
 			why = fmt.Sprintf("the checkpoint is over the first %d receipts, and this one comes after them", size)
 		}
 		return receipt.Evidence{Checkpoint: f.given}, receipt.Evidence{Uncompared: why}, bound{f.Source, f.Until}, nil
-	case partial || f.Single && size != 1:
-		// Some leaves are missing, so the root shows nothing.
-		why := fmt.Sprintf("the checkpoint is over %d receipts, of which the input is a part; an inclusion proof would show that it includes them", size)
+	case partial || f.Single && size != 1 || f.Holes:
+		// Leaves are missing, or may be documents that could not be read, so the root shows nothing.
+		why := fmt.Sprintf("the checkpoint is over %d receipts, of which the input shows only a part; an inclusion proof would show that it includes them", size)
 		return receipt.Evidence{Checkpoint: f.given, Uncompared: why}, outside, everything, nil
 	case n < size:
 		return inside, outside, bound{}, &Finding{Code: receipt.CodeTruncated, Stated: fmt.Sprint(size), Computed: fmt.Sprint(n),

@@ -272,6 +272,7 @@ func TestContinues(t *testing.T) {
 	forked := append(append([][]byte{}, list[:4]...), fork.seal(at3.Head()), fork.next())
 	others, elsewhere := newWriter(t, "b").many(2), newWriter(t, "c").many(2)
 	digest := func(i int) canon.Digest { s, _ := receipt.ParseSealed(list[i]); return s.Hash() }
+	later := bytes.Replace(list[5], []byte(receipt.SchemaMarker), []byte("receipt-2027-04-25"), 1)
 	n := func(n uint64) *uint64 { return &n }
 	for _, c := range []struct {
 		name string
@@ -287,6 +288,8 @@ func TestContinues(t *testing.T) {
 		{"forked", forked, stream.Options{Continuity: stream.Continuity{Expect: head(5)}}, "refuted 6/0/0; whole head_mismatch; a 6"},
 		{"stream gone", others, stream.Options{Continuity: stream.Continuity{Expect: head(5)}}, "refuted 2/0/0; whole truncated; b 2"},
 		{"a stream more", append(append([][]byte{}, list...), others...), stream.Options{Continuity: stream.Continuity{Expect: head(5)}}, "verified 10/0/0; a 8; b 2"},
+		{"rolled back, and of another version", append(append([][]byte{}, list[:5]...), later), stream.Options{Continuity: stream.Continuity{Expect: head(8)}}, "undecided 5/0/1; 6 unsupported_schema; a 5"},
+		{"only of another version", [][]byte{later, later}, stream.Options{Continuity: stream.Continuity{Expect: head(8)}}, "undecided 0/0/2; 1 unsupported_schema; 2 unsupported_schema"},
 		{"head altered", with(list, 4, altered(list[4]))[:5], stream.Options{Continuity: stream.Continuity{Expect: head(5)}}, "refuted 4/1/0; 5 hash_mismatch; a 5"},
 		{"after", list[3:], stream.Options{Continuity: stream.Continuity{After: head(3)}}, "verified 5/0/0; a 5"},
 		{"after, a gap", list[4:], stream.Options{Continuity: stream.Continuity{After: head(3)}}, "refuted 3/1/0; 1 chain_break; a 4"},
@@ -305,6 +308,9 @@ func TestContinues(t *testing.T) {
 		{"only count", list, stream.Options{Continuity: stream.Continuity{Count: n(8)}}, "verified 8/0/0; a 8"},
 		{"only count, others", list, stream.Options{Continuity: stream.Continuity{Count: n(7)}}, "refuted 8/0/0; whole count_mismatch; a 8"},
 		{"only count 0", list, stream.Options{Continuity: stream.Continuity{Count: n(0)}}, "refuted 8/0/0; whole count_mismatch; a 8"},
+		{"only count, of another version", append(append([][]byte{}, list[:5]...), later), stream.Options{Continuity: stream.Continuity{Count: n(6)}}, "undecided 5/0/1; 6 unsupported_schema; a 5"},
+		{"only count, too many", append(append([][]byte{}, list[:5]...), later), stream.Options{Continuity: stream.Continuity{Count: n(4)}}, "refuted 5/0/1; 6 unsupported_schema; whole count_mismatch; a 5"},
+		{"only head, of another version", [][]byte{later, later}, stream.Options{Continuity: stream.Continuity{Head: digest(5)}}, "undecided 0/0/2; 1 unsupported_schema; 2 unsupported_schema"},
 		{"only, no receipt at all", [][]byte{[]byte("{}"), []byte("{}")}, stream.Options{Continuity: stream.Continuity{Count: n(2)}}, "refuted 0/2/0; 1 not_a_receipt; 2 not_a_receipt; whole head_mismatch"},
 	} {
 		expect(t, c.name, verifyOnly(t, jsonl(c.docs...), "x", stream.Sniffed, stream.Options{Continuity: c.o.Continuity, Partial: c.o.Partial}), renamed(c.want, func(i string) string { return "x:" + i }))

@@ -22,6 +22,9 @@ func (d *demands) compare(s *Summary, e survey.End) {
 	fail := func(code receipt.Code, stated, computed, detail string) {
 		s.addFinding(Finding{Code: code, Stream: &stream, Stated: stated, Computed: computed, Detail: detail})
 	}
+	miss := func(code receipt.Code, stated, computed, detail string) {
+		s.addAbsent(Finding{Code: code, Stream: &stream, Stated: stated, Computed: computed, Detail: detail})
+	}
 
 	// With Only, the stream must end with the expected head. Otherwise, receipts may come after
 	// that head.
@@ -29,22 +32,26 @@ func (d *demands) compare(s *Summary, e survey.End) {
 	switch {
 	case wanted.IsZero():
 	case !d.given.Head.IsZero() && e.Head != wanted.Hash:
-		detail := fmt.Sprintf("the stream ends in %s, expected %s, which is not in the input", head, wanted.Hash)
 		if e.Found {
-			detail = fmt.Sprintf("receipts follow the expected head %s, up to %s", wanted.Hash, head)
+			fail(receipt.CodeHeadMismatch, wanted.Hash.String(), head, fmt.Sprintf("receipts follow the expected head %s, up to %s", wanted.Hash, head))
+		} else {
+			miss(receipt.CodeHeadMismatch, wanted.Hash.String(), head, fmt.Sprintf("the stream ends in %s, expected %s, which is not in the input", head, wanted.Hash))
 		}
-		fail(receipt.CodeHeadMismatch, wanted.Hash.String(), head, detail)
 	case e.Found:
 	case wanted.Count > e.Count:
-		fail(receipt.CodeTruncated, wanted.Hash.String(), head,
+		miss(receipt.CodeTruncated, wanted.Hash.String(), head,
 			fmt.Sprintf("the stream had %d receipts up to %s before, the input has %d of them and not that one", wanted.Count, wanted.Hash, e.Count))
 	default:
-		fail(receipt.CodeHeadMismatch, wanted.Hash.String(), head,
+		miss(receipt.CodeHeadMismatch, wanted.Hash.String(), head,
 			fmt.Sprintf("the stream had the head %s before, which is not in the input", wanted.Hash))
 	}
 
 	if n := d.given.Count; n != nil && *n != e.Count {
-		fail(receipt.CodeCountMismatch, fmt.Sprint(*n), fmt.Sprint(e.Count), fmt.Sprintf("expected %d receipts, found %d", *n, e.Count))
+		report := miss
+		if *n < e.Count {
+			report = fail
+		}
+		report(receipt.CodeCountMismatch, fmt.Sprint(*n), fmt.Sprint(e.Count), fmt.Sprintf("expected %d receipts, found %d", *n, e.Count))
 	}
 }
 
@@ -66,14 +73,14 @@ func (d *demands) conclude(s *Summary) {
 	// An expected stream may be missing entirely.
 	for stream, head := range d.Expect {
 		if !present[stream] {
-			s.addFinding(Finding{Code: receipt.CodeTruncated, Stream: &stream, Stated: head.Hash.String(),
+			s.addAbsent(Finding{Code: receipt.CodeTruncated, Stream: &stream, Stated: head.Hash.String(),
 				Detail: fmt.Sprintf("the stream of issuer %.80q, workspace %.80q is not in the input", stream.Issuer, stream.Workspace)})
 		}
 	}
 
 	d.concludeAfter(s)
 	if len(s.Streams) == 0 && d.given.one() && s.Receipts > 0 {
-		s.addFinding(Finding{Code: receipt.CodeHeadMismatch, Detail: "no receipt of the input has a place in a stream"})
+		s.addAbsent(Finding{Code: receipt.CodeHeadMismatch, Detail: "no receipt of the input has a place in a stream"})
 	}
 
 	// A truncated chain does not show that it was truncated.

@@ -281,6 +281,16 @@ func (s *Summary) hasNote(code receipt.Code) bool {
 	return slices.ContainsFunc(s.NotChecked, func(n receipt.Note) bool { return n.Code == code })
 }
 
+// addAbsent adds a finding about what is not in the input. A receipt of another version, or one that
+// is incomplete, may be what is missing; the finding then becomes a note.
+func (s *Summary) addAbsent(f Finding) {
+	if s.Codes[receipt.CodeUnsupportedSchema]+s.Codes[receipt.CodeTornTail] == 0 {
+		s.addFinding(f)
+		return
+	}
+	s.addNote(receipt.CodeEvidenceUnused, "receipts that cannot be read may be what is missing: %s", f.Detail)
+}
+
 // addFinding adds a finding that refutes the entire input.
 func (s *Summary) addFinding(f Finding) {
 	if len(s.Findings) < MaxNotices {

@@ -30,7 +30,10 @@ func newWorker(codec *archive.Codec, v *receipt.Verifier) *worker {
 // survey collects the facts about an item, without writing a report.
 func (w *worker) survey(it *survey.Item, found bool) {
 	c := w.Decode(&it.Piece, found)
-	it.Facts.Placed, it.Other = false, c.Other
+	it.Facts.Placed, it.Other, it.Foreign = false, c.Other, nil
+	if c.Format != "" {
+		it.Foreign = new(receipt.Foreign)
+	}
 	if c.Parsed() {
 		it.Facts.Gather(w.Doc, canon.Digest{})
 	}
@@ -87,12 +90,12 @@ func (w *worker) verify(it *survey.Item, found bool) {
 }
 
 // verifyForeign verifies a third-party receipt, and returns its position in a chain. If there is no
-// reader for the format, the receipt is undecided and the result is nil.
+// reader for the format, the receipt is undecided and has no position.
 func (w *worker) verifyForeign(c *input.Contents, rep *receipt.Report) *receipt.Foreign {
 	f := foreign.Read(c.Format, c.Text, w.Doc)
 	if f == nil {
 		w.v.Amend(rep, *c.Wrong)
-		return nil
+		return new(receipt.Foreign)
 	}
 	w.v.Foreign(c.Text, f, rep)
 	// The other fields are not needed to compare the receipt with others.

@@ -14,7 +14,7 @@ type Item struct {
 	Verifier *receipt.Verifier // the verifier that wrote the report
 	Report   receipt.Report
 	Facts    Facts
-	Foreign  *receipt.Foreign // facts of a third-party receipt, if one was read; otherwise nil
+	Foreign  *receipt.Foreign // facts of a third-party receipt; otherwise nil
 	Other    string           // describes a document that is not a receipt and is therefore skipped
 	Again    bool             // the item is a copy of an earlier receipt
 	Copy     bool             // the item is a copy with the same outcome, which is not counted
