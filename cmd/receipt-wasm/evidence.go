@@ -86,8 +86,14 @@ func (ev *evidence) read(f besideFile) error {
 
 	case kind.Batch:
 		m, err := batch.ParseManifest(f.Data)
-		if err != nil {
+		var syntax *canon.SyntaxError
+		var invalid *batch.InvalidError
+		switch {
+		case errors.As(err, &syntax), errors.As(err, &invalid):
 			return err
+		case err != nil: // the root is not that of the leaves
+			ev.refute(f, receipt.CodeMerkleRootMismatch, err.Error(), "ask the issuer for the batch with which the receipts were sealed")
+			return nil
 		}
 		ev.names[receipt.Piece{Kind: "batch", Index: len(ev.Batches)}] = f.Name
 		ev.Batches = append(ev.Batches, m)

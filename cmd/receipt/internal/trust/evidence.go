@@ -37,7 +37,7 @@ type EvidenceFlags struct {
 
 	timestampFlags
 
-	readProofs, readDisclosures []string // paths of the evidence files that were read, except malformed ones
+	readProofs, readBatches, readDisclosures []string // the files of the evidence, except malformed ones
 }
 
 // Register adds the flags to those of a command.
@@ -67,11 +67,15 @@ func (f *EvidenceFlags) Apply(e *cli.Env, v *receipt.Verifier, file *KeyFile, op
 	}
 
 	for _, path := range f.batches {
-		m, err := ReadManifest(e, path)
+		m, malformed, err := readManifest(e, path)
 		if err != nil {
 			return nil, err
 		}
-		ev.Batches = append(ev.Batches, m)
+		if malformed != nil {
+			f.Findings = append(f.Findings, *malformed)
+			continue
+		}
+		ev.Batches, f.readBatches = append(ev.Batches, m), append(f.readBatches, path)
 	}
 
 	timestamps, err := f.timestampFlags.apply(e, file, &f.Findings)
@@ -159,7 +163,7 @@ func (f *EvidenceFlags) name(p receipt.Piece) string {
 	case "proof":
 		return fmt.Sprintf("proof %q", f.readProofs[p.Index])
 	case "batch":
-		return fmt.Sprintf("batch %q", f.batches[p.Index])
+		return fmt.Sprintf("batch %q", f.readBatches[p.Index])
 	case "timestamp":
 		return fmt.Sprintf("timestamp %q", f.read[p.Index])
 	case "disclosures":
@@ -274,16 +278,33 @@ func nameDigest(name string) (d canon.Digest, ok bool) {
 
 // ReadManifest reads the manifest of a batch.
 func ReadManifest(e *cli.Env, path string) (*batch.Manifest, error) {
+	m, malformed, err := readManifest(e, path)
+	if malformed != nil {
+		err = cli.Usage(malformed.Hint, "%q: %s", path, malformed.Detail)
+	}
+	return m, err
+}
+
+// readManifest reads a manifest. A root that is not that of the leaves is evidence that fails, which
+// is reported as a finding.
+func readManifest(e *cli.Env, path string) (*batch.Manifest, *stream.Finding, error) {
+	const hint = "use a file from receipt batch seal"
 	data, err := input.ReadBounded(e, path, batch.MaxBytes+1)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	m, err := batch.ParseManifest(data)
-	if err != nil {
-		if wrong := input.WrongKind(path, data, "a batch manifest", kind.Batch); wrong != nil {
-			return nil, wrong
-		}
-		return nil, cli.Usage("use a file from receipt batch seal", "%q: %w", path, briefly(err))
+	if err == nil {
+		return m, nil, nil
 	}
-	return m, nil
+
+	var syntax *canon.SyntaxError
+	var invalid *batch.InvalidError
+	if !errors.As(err, &syntax) && !errors.As(err, &invalid) {
+		return nil, &stream.Finding{Code: receipt.CodeMerkleRootMismatch, Source: cli.SourceName(path), Detail: strings.TrimPrefix(err.Error(), "batch: "), Hint: hint}, nil
+	}
+	if wrong := input.WrongKind(path, data, "a batch manifest", kind.Batch); wrong != nil {
+		return nil, nil, wrong
+	}
+	return nil, nil, cli.Usage(hint, "%q: %w", path, briefly(err))
 }
