@@ -39,10 +39,12 @@ function lines(bytes) {
 function sequence(bytes) {
   const list = [];
   const reader = new Reader(bytes);
+  let start = 0;
   try {
-    while (reader.at < bytes.length) list.push(reader.item(0));
+    for (; reader.at < bytes.length; start = reader.at) list.push(reader.item(0));
   } catch (error) { // the start of the next item is unknown
-    list.push(error instanceof RangeError ? undecided("parse", "torn_tail") : error);
+    const torn = bytes[start] >> 5 === 5 ? undecided("parse", "torn_tail") : malformed(); // a receipt is a map
+    list.push(error instanceof RangeError ? torn : error);
   }
   return list;
 }
@@ -65,9 +67,9 @@ class Reader {
     switch (head >> 5) {
       case 0: return exact(size);
       case 1: return exact(-1 - size);
-      case 3: return decode(this.bytes.subarray(this.at, (this.at += this.fits(size, 0))));
-      case 4: return Array.from({ length: this.fits(size, depth) }, () => this.item(depth + 1));
-      case 5: return this.map(this.fits(size, depth), depth);
+      case 3: return decode(this.take(this.limited(size)));
+      case 4: return [...this.elements(this.limited(size, depth), depth)];
+      case 5: return this.map(this.limited(size, depth), depth);
       default: throw malformed(); // byte strings, tags, other simple values
     }
   }
@@ -76,19 +78,23 @@ class Reader {
   argument(short) {
     if (short < 24) return short;
     if (short > 27) throw malformed();
-    this.at += 1 << (short - 24);
-    if (this.at > this.bytes.length) throw new RangeError("the end is missing");
-    const number = this.bytes.subarray(this.at - (1 << (short - 24)), this.at).reduce((sum, byte) => sum * 256 + byte, 0);
+    const number = this.take(1 << (short - 24)).reduce((sum, byte) => sum * 256 + byte, 0);
     if (number < [24, 2 ** 8, 2 ** 16, 2 ** 32][short - 24]) throw malformed();
     return number;
   }
 
-  // fits returns a number of items, each of which takes at least a byte.
-  fits(size, depth) {
-    if (size > maxSize) throw refuted("parse", "size_limit");
+  take(size) {
     if (size > this.bytes.length - this.at) throw new RangeError("the end is missing");
-    if (depth >= maxDepth) throw refuted("parse", "depth_limit");
+    return this.bytes.subarray(this.at, (this.at += size));
+  }
+
+  limited(size, depth = 0) {
+    if (size > maxSize || depth >= maxDepth) throw refuted("parse", size > maxSize ? "size_limit" : "depth_limit");
     return size;
+  }
+
+  *elements(size, depth) {
+    for (let i = 0; i < size; i++) yield this.item(depth + 1);
   }
 
   // map reads members, which are in the order of their encoded names.
@@ -96,10 +102,11 @@ class Reader {
     const members = new Map();
     for (let i = 0, before = ""; i < size; i++) {
       const from = this.at;
+      if (this.view.getUint8(from) >> 5 !== 3) throw malformed();
       const name = this.item(depth + 1);
       const encoded = hex(this.bytes.subarray(from, this.at));
       if (members.has(name)) throw refuted("parse", "duplicate_name");
-      if (typeof name !== "string" || encoded <= before) throw malformed();
+      if (encoded <= before) throw malformed();
       before = encoded;
       members.set(name, this.item(depth + 1));
     }

@@ -35,9 +35,10 @@ export async function verifyCase(task, inputs, options) {
   const sources = await Promise.all(of("receipts").map((bytes) => Promise.all((task === "verify" ? split(bytes) : [bytes]).map((item) => openItem(item, trust)))));
   const findings = judgeLinks(sources, options);
   const receipts = sources.flat().filter(({ receipt }) => receipt !== undefined);
-  const included = await judgeCheckpoints(receipts, of("checkpoint"), of("proof"), trust, policy);
+  const hole = sources.flat().findIndex(({ receipt }) => receipt === undefined);
+  const included = await judgeCheckpoints(receipts, of("checkpoint"), of("proof"), trust, policy, hole, findings);
   for (const bytes of of("disclosures")) findings.push(...(await judgeDisclosures(bytes, receipts)));
-  for (const bytes of of("batch")) await judgeBatch(bytes, receipts);
+  for (const bytes of of("batch")) findings.push(...(await judgeBatch(bytes, receipts)));
 
   for (const [i, opened] of receipts.entries()) {
     opened.findings.push(...included[i].findings, ...judgeSubjects(opened, options));

@@ -48,8 +48,11 @@ export function judgeLinks(inputs, { unordered, partial, strict, previous: given
   if (!unordered) distinct.forEach((input) => judgeOrder(input, predecessor));
   const findings = [];
   const followed = new Set(receipts.map(predecessor));
-  if (head !== undefined && (followed.has(byHash.get(head)) || !byHash.has(head))) findings.push(refuted("link", "head_mismatch"));
-  if (count !== undefined && receipts.length !== count) findings.push(refuted("link", "count_mismatch"));
+  // A receipt that cannot be read may be what is missing.
+  const absent = inputs.flat().every(({ receipt }) => receipt !== undefined) ? refuted : undecided;
+  if (head !== undefined && !byHash.has(head)) findings.push(absent("link", "head_mismatch"));
+  else if (head !== undefined && followed.has(byHash.get(head))) findings.push(refuted("link", "head_mismatch"));
+  if (count !== undefined && receipts.length !== count) findings.push((receipts.length > count ? refuted : absent)("link", "count_mismatch"));
   return findings;
 }
 

@@ -78,8 +78,9 @@ async function openProof(text, trust) {
 }
 
 // judgeCheckpoints returns, for each opened receipt, the findings of the step batch, and what
-// checkpoints contribute to its signatures.
-export async function judgeCheckpoints(receipts, notes, proofs, trust, policy) {
+// checkpoints contribute to its signatures. hole is the number of receipts before the first one that
+// could not be read, or -1. Evidence that is invalid without regard to receipts adds to findings.
+export async function judgeCheckpoints(receipts, notes, proofs, trust, policy, hole, findings) {
   const results = receipts.map(() => ({ findings: [] }));
   const everywhere = (finding) => results.forEach(({ findings }) => findings.push(finding));
   const leaves = await Promise.all(receipts.map(({ computed }) => leafHash(digestBytes(computed))));
@@ -87,8 +88,11 @@ export async function judgeCheckpoints(receipts, notes, proofs, trust, policy) {
   try {
     for (const bytes of notes) opened.push({ checkpoint: await openCheckpoint(decode(bytes), trust) });
     for (const bytes of proofs) opened.push(await openProof(decode(bytes), trust));
-  } catch (finding) {
-    everywhere(finding.step === "batch" ? finding : invalid());
+  } catch (error) {
+    const finding = error.step === "batch" ? error : invalid();
+    // The checkpoint of a proof concerns only the receipts that the proof fits.
+    if (opened.length < notes.length || finding.code === "proof_invalid") findings.push(finding);
+    else everywhere(finding);
     return results;
   }
 
@@ -97,9 +101,10 @@ export async function judgeCheckpoints(receipts, notes, proofs, trust, policy) {
     else if (path === undefined) {
       const size = Number(checkpoint.size);
       const root = await treeRoot(leaves.slice(0, size));
-      if (size > leaves.length) everywhere(refuted("batch", "truncated"));
-      else if (!equalBytes(root, checkpoint.root)) everywhere(refuted("batch", "merkle_root_mismatch"));
-      else results.slice(0, size).forEach((result) => (result.checkpoint = checkpoint));
+      if (equalBytes(root, checkpoint.root) && size <= leaves.length) results.slice(0, size).forEach((result) => (result.checkpoint = checkpoint));
+      else if (hole >= 0 && hole < size) everywhere(undecided("batch", "checkpoint_required")); // it may be a leaf
+      else if (size > leaves.length) everywhere(refuted("batch", "truncated"));
+      else everywhere(refuted("batch", "merkle_root_mismatch"));
     }
     const other = opened.find(({ checkpoint: c }) => c.origin === checkpoint.origin && c.size === checkpoint.size && !equalBytes(c.root, checkpoint.root));
     if (other !== undefined) everywhere(invalid());

@@ -50,15 +50,14 @@ function contradicts(field, ancestor) {
   const [inner, outer] = [field.get("field"), ancestor.get("field")];
   if (inner !== outer && !inner.startsWith(outer + "/")) return false;
   const part = at(ancestor.get("value"), inner.slice(outer.length));
-  if (part === undefined) return true;
-  return canonical(part) !== canonical(field.get("value")) && (inner === outer || !isWithheld(part));
+  return part === undefined || (canonical(part) !== canonical(field.get("value")) && (inner === outer || !isWithheld(part)));
 }
 
-// judgeBatch adds the findings of a manifest to receipts.
+// judgeBatch adds the findings of a manifest to receipts, and returns those about the manifest.
 export async function judgeBatch(bytes, receipts) {
   const manifest = parse(bytes);
   const mismatch = refuted("batch", "merkle_root_mismatch", "/chain/merkle_root");
-  if (!isValid(batchSchema, manifest)) return receipts.forEach(({ findings }) => findings.push(mismatch));
+  if (!isValid(batchSchema, manifest)) return [mismatch];
   const [entries, root] = [manifest.get("receipts"), manifest.get("merkle_root")];
   const fits = "sha256:" + hex(await treeRoot(entries.map((entry) => digestBytes(entry.get("leaf_hash"))))) === root;
   for (const { receipt, stated, findings } of receipts) {
@@ -68,7 +67,8 @@ export async function judgeBatch(bytes, receipts) {
     else {
       const content = await leafHash(canonicalBytes(without(receipt, "chain", "signatures")));
       const listed = states && entry?.get("receipt_hash") === stated && equalBytes(digestBytes(entry.get("leaf_hash")), content);
-      if (!fits || !listed) findings.push(mismatch);
+      if (!listed) findings.push(mismatch);
     }
   }
+  return fits ? [] : [mismatch];
 }

@@ -27,9 +27,7 @@ export async function open(bytes) {
 
   // No receipt hashes to zeros: the first of a stream states null.
   const previous = lookup(receipt, "chain", "previous_receipt_hash");
-  if (previous === "sha256:" + "0".repeat(64)) {
-    findings.push(refuted("link", "chain_break", "/chain/previous_receipt_hash"));
-  }
+  if (previous === "sha256:" + "0".repeat(64)) findings.push(refuted("link", "chain_break", "/chain/previous_receipt_hash"));
   return { receipt, stated, computed, previous, findings };
 }
 

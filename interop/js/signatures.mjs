@@ -74,9 +74,7 @@ export async function judgeSignatures(receipt, trust, policy, { provenBefore, lo
   if (!met) findings.push(...drops, ...missing, none);
 
   // A key whose material speaks for the issuer under any ID never counts as a witness.
-  for (const key of trust.values()) {
-    if (key.roles.includes("issuer") && speaksFor(key, issuer, policy)) witnesses.delete(key.material);
-  }
+  for (const key of trust.values()) if (key.roles.includes("issuer") && speaksFor(key, issuer, policy)) witnesses.delete(key.material);
   if (witnesses.size < (policy.witnesses?.threshold ?? 0)) findings.push(undecided(step, "threshold_not_met", "/signatures"));
   return findings;
 }
@@ -108,9 +106,7 @@ async function checkEntry(entry, hash, trust, pointer) {
 
   if (key === undefined) throw undecided(step, "unknown_key", pointer);
   if (!key.algorithms.includes(algorithm)) throw refuted(step, "algorithm_mismatch", pointer);
-  if (!(await crypto.subtle.verify(key.params, key.key, signature, message))) {
-    throw refuted(step, "signature_invalid", pointer);
-  }
+  if (!(await crypto.subtle.verify(key.params, key.key, signature, message))) throw refuted(step, "signature_invalid", pointer);
   return key;
 }
 
@@ -122,8 +118,7 @@ function readToken(entry) {
   const [json, signature] = [header, encoded].map((part) => part && strictBase64(part, true));
   if (!json || !signature) return undefined;
   const members = attempt(json).value;
-  if (!(members instanceof Map) || members.get("alg") !== entry.get("algorithm")) return undefined;
-  if (members.get("kid") !== entry.get("key_id")) return undefined;
+  if (!(members instanceof Map) || members.get("alg") !== entry.get("algorithm") || members.get("kid") !== entry.get("key_id")) return undefined;
   // iat is written as an integer, and does not contradict signed_at, which may be absent.
   const stated = entry.has("signed_at") ? seconds(entry.get("signed_at")) : members.get("iat");
   const integral = /"iat"\s*:\s*-?\d+\s*[,}]/.test(decode(json));

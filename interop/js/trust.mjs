@@ -6,9 +6,7 @@ import { strictBase64, sha256 } from "./finding.mjs";
 import { canonical, encode, lookup, parse } from "./json.mjs";
 import { isValid, seconds } from "./schema.mjs";
 
-function fail(what) {
-  throw new Error(`invalid trust file: ${what}`);
-}
+const fail = (what) => { throw new Error(`invalid trust file: ${what}`); };
 
 // The algorithms of each type of keys, its parameters for WebCrypto, and its members, which are those of
 // the thumbprint (RFC 7638).
@@ -94,7 +92,4 @@ function isWeak(point) {
 }
 
 // noteId returns the ID of a key in the signature lines of a note (C2SP signed-note, tlog-cosignature).
-export async function noteId(name, type, point) {
-  const id = await sha256(encode(name), Uint8Array.of(0x0a, type), point);
-  return id.subarray(0, 4);
-}
+export const noteId = async (name, type, point) => (await sha256(encode(name), Uint8Array.of(0x0a, type), point)).subarray(0, 4);

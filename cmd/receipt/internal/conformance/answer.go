@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -235,19 +236,20 @@ func (r *report) refuting() (code, step string) {
 // undeciding returns the code and the step of the first check that lacks evidence. If the policy is
 // strict, it may be a check that is otherwise only informational.
 func (r *report) undeciding() (code, step string) {
+	var first *receipt.Check
 	for _, rep := range r.Reports {
-		if rep.Verdict != receipt.Undecided {
-			continue
-		}
 		f := rep.Finding()
-		if info, _ := receipt.Lookup(f.Code); info.Outcome != receipt.OutcomeInforms {
-			return string(f.Code), f.Step.String()
+		info, _ := receipt.Lookup(f.Code)
+		switch {
+		case rep.Verdict != receipt.Undecided:
+		case info.Outcome == receipt.OutcomeInforms: // the reason if there is no other
+			code, step = cmp.Or(code, string(f.Code)), cmp.Or(step, f.Step.String())
+		case first == nil || f.Step < first.Step:
+			first = &f
 		}
-
-		// If there is no other check, the first informational check is the reason.
-		if code == "" {
-			code, step = string(f.Code), f.Step.String()
-		}
+	}
+	if first != nil {
+		return string(first.Code), first.Step.String()
 	}
 
 	for _, n := range r.Summary.NotChecked {

@@ -140,6 +140,8 @@ func (v small) judge(g *given) (string, error) {
 		for _, found := range []string{v.links(g, docs), v.logged(g, keys, docs), v.disclosed(g, docs)} {
 			verdict = worse(verdict, found)
 		}
+	} else if n, ok := g.options["count"].(float64); ok && len(docs) > int(n) {
+		return invalid, nil // whatever the other documents are
 	}
 	return verdict, nil
 }
@@ -180,9 +182,8 @@ func (v small) items(data []byte) (list [][]byte, verdict string) {
 		if err == nil {
 			text, err = codec.ToJSON(item)
 		}
-		var malformed *archive.ItemError
 		switch {
-		case errors.As(err, &malformed) && malformed.Code == "syntax":
+		case errors.Is(err, io.ErrUnexpectedEOF) && r.Damage() == nil:
 			return list, undecidable // the end of the item is missing
 		case err != nil:
 			return list, invalid
