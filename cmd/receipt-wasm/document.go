@@ -24,7 +24,7 @@ type document struct {
 	Source    []byte // the JSON text as received; for CBOR, the equivalent JSON
 	Canonical []byte // RFC 8785; nil if the source is not strict JSON
 	Preimage  []byte // the hashed bytes; nil if the source is not a JSON object
-	Hash      string // sha256: and 64 hexadecimal digits, of Preimage; "" without it
+	Hash      string // hash of Preimage, as "sha256:" and 64 hexadecimal digits; "" if there is no preimage
 	Shell     string // a command that prints the digits of Hash
 	Targets   []target
 	Headline  *headline.Headline // nil if the source is not a JSON object

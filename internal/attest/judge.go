@@ -59,7 +59,7 @@ func (j *judge) ready() (err error) {
 }
 
 // Algorithm is the Algorithm of a [receipt.SignatureResult] for the signature of an envelope, which
-// is not an entry of /signatures in the receipt. The Detail of the result lists the subjects.
+// is not an entry of /signatures in the receipt. The Detail field of the result lists the subjects.
 const Algorithm = "dsse"
 
 // signedBy returns a copy of the receipt whose only signature is by the given key.

@@ -32,7 +32,7 @@ type Counts struct {
 	Late           int      // events after the terminal event that do not affect the receipt
 	Retold         int      // events that a replay repeats from its source, included in Events
 	Foreign        int      // answers that were ignored because they are from a different session than the question
-	Unknown        int      // events of unknown kinds, included in Events
+	Unknown        int      // number of events of unknown kinds, included in Events
 	UnknownKinds   []string // the first 20 unknown kinds, in order of appearance
 	UnknownMembers int      // unknown members of payloads
 	Frames         bridge.Counts

@@ -124,8 +124,8 @@ func (t *Turn) Begin(at time.Time) error {
 	return t.finish(e)
 }
 
-// Message records a message, of any role, that the turn added or with which it reports its failure.
-// If [CheckMessage] rejects the message, the recording ends.
+// Message records a message of any role that the turn added, or the message with which the turn
+// reports its failure. If [CheckMessage] rejects the message, the recording ends.
 func (t *Turn) Message(at time.Time, message []byte) error {
 	e := t.part("message", at)
 	m, digest := t.read(message)

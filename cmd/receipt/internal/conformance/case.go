@@ -121,7 +121,7 @@ func (o *caseTerms) flags() (args []string) {
 	}{
 		{"integrity-only", o.Scope == "integrity"}, {"strict", o.Strict}, {"partial", o.Partial}, {"unordered", o.Unordered}, {"allow-unsafe-secret-markers", o.Unsafe},
 	} {
-		// A switch that is not set has the command's default.
+		// A switch that is not set has the default of the command.
 		if f.set {
 			args = append(args, "--"+f.name)
 		}

@@ -92,8 +92,8 @@ func noReceipt(path string, f kind.Found) error {
 	return cli.Usage(Next(f, path), "%q is not a receipt: it is %s", cli.SourceName(path), f.What)
 }
 
-// RefuseDocument returns the failure for a document that is neither a receipt nor a draft. The
-// document was read, so it is refuted.
+// RefuseDocument returns the failure for a document that is neither a receipt nor a draft. A
+// document that could be read is refuted, not unreadable.
 func RefuseDocument(path string, root canon.Node, wanted string) error {
 	f := kind.Of(root.Raw(), true)
 	if f.Kind == kind.Unknown || f.Kind == kind.Draft {

@@ -15,7 +15,7 @@ type observer struct {
 	checkpoint *receipt.Checkpoint // nil: none
 
 	stated  map[canon.Digest]bool   // the heads of all statements
-	numbers map[canon.Digest]uint64 // by stated head that was read, its position in the input, from 1
+	numbers map[canon.Digest]uint64 // position in the input, from 1, of each stated head that was read
 	count   uint64                  // number of receipts that were read
 	tree    merkle.Tree
 	refused bool // a receipt within the size of the checkpoint is not included, as far as known

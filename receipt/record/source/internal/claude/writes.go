@@ -200,7 +200,7 @@ func (p *patching) hunk(hunk canon.Node) bool {
 	return true
 }
 
-// line compares a line of a hunk, which begins with a sign.
+// line compares one line of a hunk, which begins with a sign, with the texts.
 func (p *patching) line(line []byte) bool {
 	if len(line) == 0 {
 		return false

@@ -60,10 +60,10 @@
 //
 // Repeated runs of codex exec: runs of the same thread can be distinguished only by their lines. A
 // run extends from the line that names the thread, or from the start of the file, to the next such
-// line. If the lines of a run are the beginning of another run, it is a copy and is counted once
-// (runs_told_again). A run with different lines is a new run, such as that of a resumed thread. A
-// line is also a copy if it starts a turn while the open turn has no steps yet, or if it ends a
-// turn again with the same text (turns_told_again). If no turn in repeated lines states its usage,
-// the lines may be a copy or a run that was stopped. The lists are then lower bounds, and if the
-// log ends with such lines, the outcome is unreported.
+// line. If the lines of a run are the beginning of another run, the run is a copy and is counted
+// once (runs_told_again). A run with different lines is a new run, such as that of a resumed
+// thread. A line is also a copy if it starts a turn while the open turn has no steps yet, or if it
+// ends a turn again with the same text (turns_told_again). If no turn in repeated lines states its
+// usage, the lines may be a copy or a run that was stopped. The lists are then lower bounds, and if
+// the log ends with such lines, the outcome is unreported.
 package codex

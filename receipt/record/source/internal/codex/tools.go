@@ -175,7 +175,7 @@ func blocks(s *story.Story, of string, content canon.Node) {
 	}
 }
 
-// either returns the member with a name in snake case or, as in output of the app server, in
+// either returns the member with a name in snake case or, as in the output of the app server, in
 // camelCase.
 func either(n canon.Node, name string) canon.Node {
 	if v := n.Member(name); !event.Absent(v) {

@@ -28,7 +28,7 @@ type Story struct {
 
 	Logs      []*Log
 	sessions  sessions
-	tiers     [2]tier // the first and the last tier that lines state
+	tiers     [2]tier // first and last tier that any line states
 	prompts   prompts
 	hooks     hooks
 	published index[published]
