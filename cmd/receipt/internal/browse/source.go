@@ -49,6 +49,9 @@ func judge(ctx context.Context, e *cli.Env, path string, o *options, s *site) (*
 	if err := input.Fatal(err); err != nil {
 		return nil, err
 	}
+	if selected.Entries < 0 && sum.Receipts == 0 && note.Detail == "" {
+		return nil, input.EmptyLedger(e, path)
+	}
 	if note.Detail != "" {
 		sum.NotChecked = append(sum.NotChecked, note)
 	}

@@ -78,7 +78,7 @@ func (f *Flags) Select(e *cli.Env, paths []string) (*Selection, error) {
 	// If stdin is a terminal, the user probably forgot to specify a path.
 	if len(paths) == 0 {
 		if file, ok := e.In.(*os.File); ok && cli.IsTerminal(file) {
-			return nil, cli.Usage("specify a file, or - for stdin", "no receipt was specified")
+			return nil, cli.Usage("specify a file, or - for stdin, or run receipt init", "no receipt was specified")
 		}
 		paths = []string{cli.StdinName}
 	}

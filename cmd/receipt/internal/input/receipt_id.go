@@ -21,12 +21,12 @@ const (
 )
 
 // idForms returns the strings whose prefixes can identify a receipt_id, shortest first: the part
-// after ".task-", which record appends to the session ID, the part after "receipt_", and the ID
-// itself.
+// after ".task-", which record appends to the session ID, the same with a short session ID, such as
+// 4d5611e5.task-2, the part after "receipt_", and the ID itself.
 func idForms(id string) (forms []string) {
 	bare := strings.TrimPrefix(id, "receipt_")
 	if i := strings.LastIndex(bare, ".task-"); i >= 0 {
-		forms = append(forms, bare[i+len(".task-"):])
+		forms = append(forms, bare[i+len(".task-"):], cutPrefix(bare[:i], minShort)+bare[i:])
 	}
 	forms = append(forms, bare, id)
 	return slices.DeleteFunc(slices.Compact(forms), func(form string) bool { return form == "" })

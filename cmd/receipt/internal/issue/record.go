@@ -121,7 +121,7 @@ func contextFlags(f *pflag.FlagSet, workspace, session, tenant, persona *string)
 
 // noIssuer returns the failure for a draft without an issuer.
 func noIssuer() error {
-	return cli.Usage("use the issuer ID for which the key was generated", "missing --issuer ID")
+	return cli.Usage("use the issuer ID for which the key was generated, or run receipt init", "missing --issuer ID")
 }
 
 // complete checks and parses the values of flags that pflag does not check.

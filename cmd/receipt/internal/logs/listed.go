@@ -54,7 +54,7 @@ func (o *listOptions) run(ctx context.Context, e *cli.Env, paths []string) error
 		paths, o.ledger = []string{e.Defaults.Ledger}, true
 	}
 	if len(paths) == 0 {
-		return cli.Usage("receipt list --help has examples", "expected a ledger, or files and directories of receipts")
+		return cli.Usage("run receipt init, or specify PATH", "expected a ledger, or files and directories of receipts")
 	}
 	since, err := cli.SinceTime(o.since, e.Now())
 	if err != nil {
@@ -82,6 +82,9 @@ func (o *listOptions) run(ctx context.Context, e *cli.Env, paths []string) error
 	}
 	if pruned > 0 {
 		e.Note("%s pruned, and not among these", cli.Plural(pruned, "receipt", verbOf(int64(pruned))))
+	}
+	if len(list) == 0 {
+		e.Note("found no receipts")
 	}
 	if file == nil {
 		e.Note("signatures were not checked; specify trusted keys with --keys")

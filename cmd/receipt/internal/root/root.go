@@ -86,7 +86,7 @@ Exit codes, unless the help of a command differs:
 			if len(args) > 0 {
 				return cli.UnknownVerb(cmd, args)
 			}
-			return cli.Usage("receipt --help lists the commands; receipt verify FILE checks a receipt", "expected a command")
+			return cli.Usage("receipt --help lists the commands; receipt init prepares this machine, and receipt verify FILE checks a receipt", "expected a command")
 		},
 	}
 

@@ -38,6 +38,9 @@ Exit code 1: the receipt is refuted or invalid. 3: its format is not supported.`
 			if o.last {
 				return cli.ExactArgs(0, "no receipt with --last")(cmd, args)
 			}
+			if len(args) == 0 {
+				return cli.Usage("use --last for the newest receipt of the ledger of receipt init", "expected one receipt, found 0")
+			}
 			return cli.ExactArgs(1, "one receipt")(cmd, args)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
