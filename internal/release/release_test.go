@@ -322,7 +322,8 @@ func checkPackages(t *testing.T, r *release, name string) {
 		if err != nil || !bytes.Equal(got, program) {
 			t.Errorf("%s does not contain the program: %v", format, err)
 		}
-		for _, path := range []string{"usr/share/man/man1/receipt-verify.1", "usr/share/bash-completion/completions/receipt"} {
+		run(t, filepath.Join(dir, format), true, "./usr/bin/receipt", "version")
+		for _, path := range []string{"usr/share/man/man1/receipt-verify.1", "usr/share/bash-completion/completions/receipt", "usr/share/zsh/site-functions/_receipt", "usr/share/fish/vendor_completions.d/receipt.fish"} {
 			if _, err := os.Stat(filepath.Join(dir, format, path)); err != nil {
 				t.Error(err)
 			}
