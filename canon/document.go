@@ -132,7 +132,7 @@ func (d *Document) Depth() int { return d.depth }
 
 // LossyInteger returns the first number, in source order, whose IEEE-754 value is integral and
 // outside ±(2^53−1). The spelling of the number does not matter: both 9007199254740993 and 1e300
-// are such numbers. Such an integer and its neighbors have different source texts but the same
+// are such numbers. Such an integer and its neighbors are written differently but have the same
 // canonical form (RFC 7493 section 2.2).
 func (d *Document) LossyInteger() (Node, bool) {
 	if len(d.nodes) == 0 || d.lossy == none {

@@ -25,7 +25,7 @@ const (
 	codeEmptyInput    Code = "empty_input"    // no value
 )
 
-// A SyntaxError describes why and where a text was rejected.
+// A SyntaxError describes why input was rejected, and where the problem is.
 type SyntaxError struct {
 	Offset  int    // byte offset, from 0
 	Line    int    // from 1; lines end with LF

@@ -88,8 +88,8 @@ func (d *Document) sortMany(names []rankedName, from int) {
 	}
 }
 
-// common returns the length of the common beginning of all names. The first from bytes are known to
-// be equal.
+// common returns the length of the longest prefix that all names have in common. The first from
+// bytes are known to be equal.
 func (d *Document) common(names []rankedName, from int) int {
 	first := d.text(names[0].name)
 	n := len(first)

@@ -15,7 +15,7 @@ const (
 // the index.
 const largeIndex = 1 << 15
 
-// mostNodes returns the maximum number of nodes that a text can have: one node, plus one for each
+// mostNodes returns the maximum number of nodes that src can have: one node, plus one for each
 // comma, colon, and opening bracket outside strings.
 func mostNodes(src []byte) int {
 	n := 1
@@ -54,9 +54,9 @@ func behindString(src []byte, i int) int {
 }
 
 // Size returns an upper bound, in bytes, on the memory that [Document.Parse] uses at any time to
-// parse a text, not including the text itself. The result is typically twice the length of the
-// text, ten times for an array of single digits, and sixteen times in the worst case. Computing it
-// takes about a tenth of the time that parsing takes.
+// parse src, not including src itself. The result is typically twice the length of the text, ten
+// times for an array of single digits, and sixteen times in the worst case. Computing it takes
+// about a tenth of the time that parsing takes.
 func Size(src []byte) int64 {
 	nodes := int64(mostNodes(src))
 	names := min(int64(bytes.Count(src, []byte{':'})), nodes)

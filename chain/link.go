@@ -52,8 +52,8 @@ type Link struct {
 	Hash     canon.Digest // the stated receipt_hash
 }
 
-// LinkOf returns the link that a receipt states. It returns false if /chain/previous_receipt_hash
-// or /chain/receipt_hash is missing or malformed.
+// LinkOf returns the link in a receipt. It returns false if /chain/previous_receipt_hash or
+// /chain/receipt_hash is missing or malformed.
 func LinkOf(d *canon.Document) (Link, bool) {
 	chain := d.Root().Member("chain")
 	previous := chain.Member("previous_receipt_hash")

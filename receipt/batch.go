@@ -32,8 +32,8 @@ func (s batchStep) check(doc *canon.Document, holds bool, rep *Report) {
 		return
 	}
 
-	// Being included in a log and being included in a batch are separate claims. One of them does
-	// not replace the other.
+	// That a receipt is in a log and that it is in a batch are separate statements. One of them
+	// does not replace the other.
 	inclusion, batch := s.weighProofs(doc.Root(), rep), s.weighBatches(doc, stated, rep.ReceiptHash)
 	if s.from.err != nil && inclusion.Code == CodeUnknownKey { // the key of the log may be one that could not be read
 		inclusion.Code, inclusion.Reason = CodeTrustUnavailable, trustUnavailable
@@ -195,7 +195,7 @@ func (s batchStep) weighUnfitting(faulty *checkpoint, leaf merkle.Hash) Check {
 		return s.proofFault(i, leaf)
 	}
 
-	// A path to the root of an unknown log shows nothing, regardless of whether it matches.
+	// A path to the root of an unknown log proves nothing, regardless of whether it matches.
 	return Check{Step: StepBatch, Code: CodeUnknownKey, Reason: fmt.Sprintf("no trusted key of the log %s signed the checkpoint of the proof",
 		quoted(excerpt([]byte(s.evidence.proofs[0].checkpoint.claims.Origin))))}
 }

@@ -291,7 +291,7 @@ type Growth struct {
 // CheckGrowth checks a proof that the tree of the checkpoint to extends the tree of the checkpoint
 // from. Both checkpoints must be from the same log and must have been opened with the keys of this
 // log in trust, and all of their signatures by these keys must be valid. If no trusted key has
-// signed the checkpoints, a proof shows nothing about a log, so the result is undecided. If the
+// signed the checkpoints, a proof says nothing about a log, so the result is undecided. If the
 // checkpoints contradict each other, the result is refuted regardless of the proof, which may then
 // be nil.
 func CheckGrowth(trust LogTrust, from, to *tlog.Signed, proof *tlog.Extension) *Growth {
@@ -353,7 +353,7 @@ func Contradiction(from, to *tlog.Checkpoint) Code {
 
 // CheckpointSigner returns the key in trust with which the log has signed a checkpoint, and an
 // empty code. If no signature counts, the code is CodeUnknownKey, or it is CodeKeyRevoked and the
-// key is the revoked one. A checkpoint states no time, so a signature with a stolen key never
+// key is the revoked one. A checkpoint contains no time, so a signature with a stolen key never
 // counts, and the validity period of a key is not checked.
 func CheckpointSigner(trust LogTrust, c *tlog.Signed) (*Key, Code) {
 	var revoked *Key

@@ -54,7 +54,7 @@ type Evidence struct {
 // batch implements this interface. An implementation must be safe for concurrent use, and must have
 // verified that the root is computed from the leaves.
 type Batch interface {
-	// Root returns the merkle_root that receipts in the batch state.
+	// Root returns the merkle_root of the receipts in the batch.
 	Root() canon.Digest
 
 	// Find returns the leaf hash and the receipt hash that the batch lists for a receipt_id. The
@@ -84,7 +84,7 @@ type ProvenTime struct {
 	Authority string `json:"authority"`
 }
 
-// Materials looks up files by the digests that receipts state. An implementation must be safe for
+// Materials looks up files by the digests in receipts. An implementation must be safe for
 // concurrent use.
 type Materials interface {
 	// Lookup looks up the file for the digest d, and reports whether there is one. actual is the
@@ -101,7 +101,7 @@ type evidence struct {
 
 	disclosures []*redact.Disclosures
 
-	outside string      // reason why a supplied checkpoint shows nothing; "" if no checkpoint was supplied
+	outside string      // reason why a supplied checkpoint proves nothing; "" if no checkpoint was supplied
 	demands *checkpoint // the checkpoint that outside is about and whose tree a proof must match; nil accepts any tree
 }
 
@@ -113,7 +113,7 @@ func (e *evidence) compare(given Evidence) {
 		return
 	}
 
-	// A checkpoint that was not compared shows nothing about receipts, but it may be one side of a
+	// A checkpoint that was not compared proves nothing about receipts, but it may be one side of a
 	// fork.
 	all := append([]proof{{checkpoint: given.Checkpoint.opened, whole: true}}, e.proofs...)
 	refuteForks(all)
@@ -134,7 +134,7 @@ func (e *evidence) uncompared() Check {
 
 // demandsUnknown reports whether the supplied checkpoint was not signed by any trusted key of its
 // log. A proof with a different root then refutes nothing, because it may be for another receipt,
-// and even the supplied checkpoint shows nothing about this receipt.
+// and even the supplied checkpoint proves nothing about this receipt.
 func (e *evidence) demandsUnknown() bool { return e.demands != nil && len(e.demands.logs) == 0 }
 
 // A proof is a proof in the evidence. Several proofs may have the same checkpoint.
@@ -248,7 +248,7 @@ func (p Piece) String() string {
 }
 
 // TrackEvidence returns a copy of v that records which pieces of its evidence are about the
-// receipts that it verifies. A piece that is about none of these receipts shows nothing, although
+// receipts that it verifies. A piece that is about none of these receipts proves nothing, although
 // the caller expects it to. Package stream reports such pieces, and the verdict for the input is
 // then undecided. The copy therefore does not report disclosures for other receipts.
 //

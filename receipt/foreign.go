@@ -15,7 +15,7 @@ import (
 // keys. [Verifier.Foreign] then verifies the signatures.
 type Foreign struct {
 	Format string       // name of the format, such as "acta-envelope"
-	ID     string       // ID that the receipt states, which is untrusted text
+	ID     string       // ID in the receipt, which is untrusted text
 	Hash   canon.Digest // hash as defined by the format; zero if the format defines none
 
 	// Checks are the results of the reader. A step without a result is not applicable, because the
@@ -32,8 +32,8 @@ type Foreign struct {
 	// effect on the verdict.
 	Inclusions []ForeignSignature
 
-	// Place is the position in a chain that the receipt states. It is nil if the format does not
-	// define chains across documents.
+	// Place is the position of the receipt in a chain, according to the receipt itself. It is nil
+	// if the format does not define chains across documents.
 	Place *ForeignPlace
 
 	// NotChecked lists what cannot be checked with the receipt alone, such as members that the
@@ -41,11 +41,12 @@ type Foreign struct {
 	NotChecked []Note
 }
 
-// A ForeignPlace is the position in a chain that a third-party receipt states.
+// A ForeignPlace is the position of a third-party receipt in a chain, according to the receipt
+// itself.
 type ForeignPlace struct {
 	Chain    string       // identifies the chain, or only the signer; "" if the format identifies neither
 	Sequence int64        // increases by one with each receipt; -1 if the format has no sequence numbers
-	Previous canon.Digest // zero if the receipt is the first one or states no predecessor
+	Previous canon.Digest // zero if the receipt is the first one or has no link to a predecessor
 	ActionID string       // unique within a chain; "" if the format has no such requirement
 
 	// Request is the same in two receipts if both are about decisions on the same request.
@@ -70,8 +71,8 @@ type ForeignSignature struct {
 	// content.
 	Messages [][]byte
 
-	// Unsure is the reason why an invalid signature shows nothing, for example because the original
-	// order of the members is unknown. If it is "", an invalid signature refutes.
+	// Unsure is the reason why an invalid signature proves nothing, for example because the
+	// original order of the members is unknown. If it is "", an invalid signature refutes.
 	Unsure string
 }
 
@@ -287,15 +288,15 @@ func (v foreignStep) checkRaw(s *ForeignSignature) (*Key, *SignatureError) {
 			return key, nil
 		}
 	}
-	if !err.judges() { // an error that a Trust may not return shows nothing about the receipt
+	if !err.judges() { // an error that a Trust may not return proves nothing about the receipt
 		err = &SignatureError{CodeUnknownKey, "the trusted keys gave no judgment of the signature"}
 	}
 	return key, err
 }
 
 // speaksForeign returns the reason why a key may not sign for the author of a third-party receipt.
-// If the format states no author, every trusted issuer key may sign for itself or for the issuer
-// that the policy requires.
+// If the format does not name an author, every trusted issuer key may sign for itself or for the
+// issuer that the policy requires.
 func speaksForeign(j *judge, key *Key) Code {
 	wanted := j.policy.Issuer
 	switch {

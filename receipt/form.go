@@ -12,9 +12,9 @@ import (
 // A parseStep performs the step [StepParse].
 type parseStep struct{ *Verifier }
 
-// check reports a text that package canon accepts but the receipt format does not allow, because it
-// exceeds the limits of the format, contains an integer that a double cannot represent, or is not
-// an object.
+// check reports a document that package canon accepts but the receipt format does not allow,
+// because it exceeds the limits of the format, contains an integer that a double cannot represent,
+// or is not an object.
 func (s parseStep) check(doc *canon.Document, rep *Report) bool {
 	limits := s.policy.limits()
 	// The document may have been parsed with other limits, so the limits of the policy are checked

@@ -155,14 +155,14 @@ func misspelt(text []byte) string {
 	return string(text)
 }
 
-// turn is the number of bytes of one text that are hashed before the other text continues: two
+// turn is the number of bytes of one input that are hashed before the other input continues: two
 // SHA-256 blocks (FIPS 180-4 section 5.2.1). With shorter turns, the function calls cost more than
 // is saved. With longer turns, the processor cannot look ahead beyond the end of a turn.
 const turn = 2 * sha256.BlockSize
 
-// digests computes the hashes of two texts in alternating turns. Each step of SHA-256 depends on
+// digests computes the hashes of two inputs in alternating turns. Each step of SHA-256 depends on
 // the previous step, so the processor has free capacity for steps of another hash. This takes about
-// three quarters of the time of hashing the texts one after the other.
+// three quarters of the time of hashing the inputs one after the other.
 type digests struct {
 	one, other hash.Hash
 	preimage   []byte
@@ -171,7 +171,7 @@ type digests struct {
 
 func newDigests() *digests { return &digests{one: sha256.New(), other: sha256.New()} }
 
-// of returns the digests of the two texts.
+// of returns the digests of a and b.
 func (d *digests) of(a, b []byte) (ofA, ofB canon.Digest) {
 	d.one.Reset()
 	d.other.Reset()
@@ -231,7 +231,7 @@ func weighMaterials(root canon.Node, in Materials, seen *watched, schemaHolds bo
 		}
 	}
 
-	// If no files were supplied, a missing file shows nothing.
+	// If no files were supplied, a missing file proves nothing.
 	if files.in == nil {
 		return Check{Step: StepHash, Status: StatusPassed}
 	}

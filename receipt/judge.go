@@ -6,9 +6,8 @@ import (
 	"time"
 )
 
-// A judge determines which keys count for a receipt, that is, for which issuers they may sign, and
-// whether they are valid at the relevant time. It applies the same rules to signatures and to
-// checkpoints.
+// A judge determines which keys may sign a receipt, for which issuers they may sign, and whether
+// they are valid at the relevant time. It applies the same rules to signatures and to checkpoints.
 type judge struct {
 	policy   *Policy
 	issuer   []byte        // issuer.id
@@ -46,8 +45,8 @@ func (j *judge) speaks(key *Key) Code {
 	return CodeIssuerMismatch
 }
 
-// untimely returns the reason why a key does not count at the relevant time. If evidence shows that
-// the receipt is older than the theft of a key, the theft has no effect.
+// untimely returns the reason why a key is not accepted at the relevant time. If evidence shows
+// that the receipt is older than the theft of a key, the theft has no effect.
 func (j *judge) untimely(key *Key) Code {
 	dated := key.Revoked != nil && !j.existed.IsZero() && j.existed.Before(key.Revoked.At)
 	return untimely(key, j.at, dated || slices.ContainsFunc(j.included, func(c *checkpoint) bool {
@@ -79,10 +78,10 @@ func (j *judge) trusts(c *checkpoint) bool {
 }
 
 // distrusts returns the first key with which a log has signed a checkpoint, and the reason why that
-// key does not count. If any of the keys counts, it returns nil and "". A log signs later than the
-// issuer, so its key may be newer than the receipt. The start of its validity (nbf) is therefore
-// checked only if the policy specifies a time. A checkpoint that was signed with a stolen log key
-// proves nothing, unless a witness cosigned this checkpoint before the theft.
+// key is not accepted. If any of the keys is accepted, it returns nil and "". A log signs later
+// than the issuer, so its key may be newer than the receipt. The start of its validity (nbf) is
+// therefore checked only if the policy specifies a time. A checkpoint that was signed with a stolen
+// log key proves nothing, unless a witness cosigned this checkpoint before the theft.
 func (j *judge) distrusts(c *checkpoint) (key *Key, code Code) {
 	for _, k := range c.logs {
 		found := untimely(k, j.at, j.predates(c, k))

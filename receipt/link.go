@@ -44,7 +44,7 @@ const (
 
 // These are causes for a link that was not checked.
 const (
-	// The content of the receipt does not match its hash, so its position shows nothing.
+	// The content of the receipt does not match its hash, so its position proves nothing.
 	CauseOwnHash Cause = "own_hash"
 	// The predecessor may be a document that could not be read. The related place is that of this
 	// document, if it is known.
@@ -115,7 +115,8 @@ func (c *Check) related() string {
 	return c.Related.String()
 }
 
-// word sets the texts of a check according to its cause, unless the check already has texts.
+// word sets the detail or the reason of a check according to its cause, unless the check already
+// has one.
 func (c *Check) word() {
 	if c.Detail != "" || c.Reason != "" {
 		c.nameStep()

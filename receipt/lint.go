@@ -164,7 +164,7 @@ func lintRoot(chain canon.Node, rep *Report) {
 }
 
 // lintCommitments reports fields that have several commitments. This is legitimate if an issuer
-// withheld part of a text first and the rest of it later. However, it also allows an issuer to
+// withheld part of a string first and the rest of it later. However, it also allows an issuer to
 // disclose different values of a field to different readers.
 func lintCommitments(list canon.Node, rep *Report) {
 	for _, entry := range list.Elements() {

@@ -488,7 +488,7 @@ func (k *Key) speaksFor(issuer string) bool {
 const ReasonSuperseded = "superseded"
 
 // A Revocation ends the validity of a key. With the reason "superseded", signatures from before At
-// still count, as if At were an expiry time. With any other reason, including "compromised" and
+// remain valid, as if At were an expiry time. With any other reason, including "compromised" and
 // none, no time stated in a receipt can be trusted, so every signature by the key is rejected.
 type Revocation struct {
 	At     time.Time

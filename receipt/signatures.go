@@ -120,7 +120,7 @@ func (t *tally) add(i int, n canon.Node) {
 	switch {
 	case err == nil && key != nil:
 		t.weigh(i, key, &result)
-	case !err.judges(): // an error that a Trust may not return shows nothing about the receipt
+	case !err.judges(): // an error that a Trust may not return proves nothing about the receipt
 		err = &SignatureError{CodeUnknownKey, "the trusted keys gave no judgement of the signature"}
 		fallthrough
 	case err.Code == CodeUnknownKey || err.Code == CodeTrustUnavailable || err.Code == CodeUnsupportedAlgorithm:

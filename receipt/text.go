@@ -75,7 +75,7 @@ func withholdSecrets(r *Report) {
 	}
 }
 
-// withholdNames removes names that look like secrets from a pointer and from the texts about its
+// withholdNames removes names that look like secrets from a pointer and from messages about the
 // location.
 func withholdNames(pointer *string, about ...*string) {
 	whole, cut := strings.CutSuffix(*pointer, "…")
@@ -107,7 +107,7 @@ func withholdNames(pointer *string, about ...*string) {
 	}
 }
 
-// withoutName removes a name, or the quoted beginning of a name, from a text.
+// withoutName removes a name, or the quoted beginning of a name, from text.
 func withoutName(text, name string) string {
 	for _, most := range []int{len(name), 80, 64} { // packages canon and schemas truncate names to these lengths
 		for _, quoted := range []string{strconv.Quote(untrusted.Head(name, most)), strconv.QuoteToASCII(untrusted.Head(name, most))} {
@@ -135,7 +135,7 @@ func odd(name string) bool {
 	return len(name) > short && strings.ContainsFunc(name, func(r rune) bool { return (r < 'a' || r > 'z') && r != '_' })
 }
 
-// secretIn returns a function that reports whether a text contains a secret. If the rules do not
+// secretIn returns a function that reports whether a string contains a secret. If the rules do not
 // compile, so that secrets cannot be found, the function always reports true. The rules are
 // compiled only when they are first used, because few reports need them.
 //

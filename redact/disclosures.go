@@ -131,8 +131,7 @@ func (d *Disclosures) check() error {
 
 // Check verifies that the receipt has withheld exactly the disclosed values. It does not verify the
 // hash of the receipt. Verify the receipt first, because the disclosures are compared with entries
-// in the receipt. If the disclosures are bound, they must be bound to the hash that the receipt
-// states.
+// in the receipt. If the disclosures are bound, they must be bound to the hash in the receipt.
 //
 // The error joins a *[DisclosureError] for each field that does not match, is an error from
 // [Consistent], or reports that the disclosures are malformed or are bound to another receipt.
@@ -278,8 +277,8 @@ func members(n canon.Node, at string, names ...string) error {
 	return nil
 }
 
-// notJSON returns an error with the location at which a text is not valid JSON, without quoting the
-// text.
+// notJSON returns an error with the location at which a string is not valid JSON, without quoting
+// the string.
 func notJSON(err error) error {
 	var syntax *canon.SyntaxError
 	if !errors.As(err, &syntax) {

@@ -58,8 +58,8 @@ type Marked struct {
 // http://@ has eight.
 const shortest = len("token=1")
 
-// Mark replaces secrets in a text with placeholders, and reports whether it found any. It removes
-// the user information and the values of sensitive parameters from every URL in the text. Then it
+// Mark replaces secrets in text with placeholders, and reports whether it found any. It removes the
+// user information and the values of sensitive parameters from every URL in the text. Then it
 // replaces the matches of each pattern, in order. These steps are repeated until nothing is found,
 // so marking the result again changes nothing.
 //
@@ -109,7 +109,7 @@ func (m *Marker) round(marked *Marked, each []*secret.Scanner) bool {
 	return found
 }
 
-// urlEdits returns the edits for the URLs in a text, both as written and with one level of escapes
+// urlEdits returns the edits for the URLs in text, both as written and with one level of escapes
 // removed.
 func (m *Marker) urlEdits(text []byte) []edit {
 	return union(m.urls.deep(m.whole.edits(nil, text), text))

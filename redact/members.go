@@ -7,7 +7,7 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// A member of an object is searched like an assignment in a text. In lists of variables, headers,
+// A member of an object is searched like an assignment in a string. In lists of variables, headers,
 // and cookies, two members together form an assignment:
 //
 //	{"SecretAccessKey": "…"}

@@ -113,7 +113,7 @@ func sensitiveHeader(name string) bool {
 	return false
 }
 
-// reference reports whether a text consists only of a variable, written as ${NAME} or $NAME.
+// reference reports whether text consists only of a variable, written as ${NAME} or $NAME.
 func reference(text string) bool {
 	name, ok := strings.CutPrefix(text, "$")
 	if inner, open := strings.CutPrefix(name, "{"); open {

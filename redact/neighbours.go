@@ -93,7 +93,7 @@ func isHashName(name string, withheld map[string]bool) bool {
 	return false
 }
 
-// digestsIn yields the digests in a text that are written as 64 hexadecimal digits.
+// digestsIn yields the digests in text that are written as 64 hexadecimal digits.
 func digestsIn(text []byte, yield func(canon.Digest)) {
 	const size = 2 * len(canon.Digest{})
 	for at := 0; len(text)-at >= size; {

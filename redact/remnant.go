@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// masked reports whether a text consists only of a placeholder, which may be from this package,
-// from a session bundle, from a recording (for a path outside the workspace), or from another
-// program that uses a common placeholder.
+// masked reports whether text consists only of a placeholder, which may be from this package, from
+// a session bundle, from a recording (for a path outside the workspace), or from another program
+// that uses a common placeholder.
 func masked(text []byte) bool {
 	if len(text) > 0 && remnantAt(text) == len(text) || string(text) == urlPlaceholder {
 		return true
@@ -39,9 +39,9 @@ func isOutside(label string) bool {
 	return false
 }
 
-// remnantAt returns the length of the placeholder at the beginning of a text, or 0 if there is
-// none. The placeholder may contain any name, because the detectors of the policy that wrote it are
-// not known.
+// remnantAt returns the length of the placeholder at the beginning of text, or 0 if there is none.
+// The placeholder may contain any name, because the detectors of the policy that wrote it are not
+// known.
 func remnantAt(text []byte) int {
 	for _, known := range []string{placeholder, withheld} {
 		if bytes.HasPrefix(text, []byte(known)) {
@@ -70,13 +70,13 @@ func remnantAt(text []byte) int {
 	return len(text) - len(name) + 1
 }
 
-// maxVariants is the maximum number of texts that are compared. Each round of each URL rule results
-// in one text, and later rounds rarely find anything.
+// maxVariants is the maximum number of strings that are compared. Each round of each URL rule
+// results in one string, and later rounds rarely find anything.
 const maxVariants = 16
 
-// isRemnant reports whether redacting an original text can result in the given text. Detectors
-// leave placeholders. The URL rules remove user information without leaving a trace, so they are
-// applied to the original text, in any order and any number of times.
+// isRemnant reports whether left can be the result of redacting whole. Detectors leave
+// placeholders. The URL rules remove user information without leaving a trace, so they are applied
+// to the original string, in any order and any number of times.
 func isRemnant(left, whole []byte) bool {
 	if !hasSlashes(whole) {
 		return covers(left, whole)
@@ -101,8 +101,8 @@ func isRemnant(left, whole []byte) bool {
 	return false
 }
 
-// hasSlashes reports whether a text contains the two slashes of a URL, either as written or with
-// one level of escapes removed.
+// hasSlashes reports whether text contains the two slashes of a URL, either as written or with one
+// level of escapes removed.
 func hasSlashes(text []byte) bool {
 	if bytes.Contains(text, []byte("//")) {
 		return true
@@ -115,10 +115,10 @@ func hasSlashes(text []byte) bool {
 	return false
 }
 
-// covers reports whether a text is equal to the original text if each placeholder is taken to
-// represent any part of the original. The placeholder of a URL parameter represents part of a
-// single parameter. This part ends before a fragment, but may extend beyond the value if a detector
-// has found a secret that begins in the value.
+// covers reports whether left is equal to whole, with each placeholder in left taken to represent
+// any part of whole. The placeholder of a URL parameter represents part of a single parameter. This
+// part ends before a fragment, but may extend beyond the value if a detector has found a secret
+// that begins in the value.
 func covers(left, whole []byte) bool {
 	at, parameter := 0, false
 	literal := func() []byte { // returns the text up to the next placeholder, and skips that placeholder
@@ -140,7 +140,7 @@ func covers(left, whole []byte) bool {
 		return left[start:]
 	}
 
-	// The original text must begin with the text before the first placeholder.
+	// The original string must begin with the text before the first placeholder.
 	first := literal()
 	if at > len(left) {
 		return bytes.Equal(left, whole)

@@ -122,7 +122,7 @@ var everyday struct {
 
 // Everyday returns the policy for the rules from [Default], which is compiled only once per
 // process. All callers share this policy, including the detectors that have been compiled for the
-// texts of other callers.
+// strings of other callers.
 func Everyday() (*Policy, error) {
 	everyday.once.Do(func() { everyday.policy, everyday.err = Default().Compile() })
 	return everyday.policy, everyday.err

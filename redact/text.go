@@ -19,7 +19,7 @@ const (
 // states a length, after the name.
 func placeholderOf(detector string) string { return "<redacted:" + detector + ">" }
 
-// A cleaner removes everything that the detectors and the URL rule find in a text.
+// A cleaner removes everything that the detectors and the URL rule find in a string.
 type cleaner struct {
 	urls      urlRule
 	scanner   *secret.Scanner
@@ -27,13 +27,13 @@ type cleaner struct {
 	longest   int             // length of the longest of these names
 }
 
-// isPlaceholder reports whether a text consists only of a placeholder, so that nothing has to be
+// isPlaceholder reports whether text consists only of a placeholder, so that nothing has to be
 // withheld.
 func (p *cleaner) isPlaceholder(text []byte) bool {
 	return string(text) == withheld || len(text) > 0 && p.placeholderAt(text) == len(text)
 }
 
-// placeholderAt returns the length of the placeholder at the beginning of a text, or 0 if there is
+// placeholderAt returns the length of the placeholder at the beginning of text, or 0 if there is
 // none. Only placeholders with the names of the policy's own detectors are recognized, because any
 // other name could be a secret.
 func (p *cleaner) placeholderAt(text []byte) int {
@@ -61,7 +61,7 @@ func (p *cleaner) placeholderAt(text []byte) int {
 
 const maxLength = 9 // maximum number of digits in LENGTH
 
-// pieces yields the parts of a text that are between placeholders.
+// pieces yields the parts of text that are between placeholders.
 func (p *cleaner) pieces(text []byte, yield func(start, end int)) {
 	start := 0
 	if bytes.Contains(text, []byte("redacted")) || bytes.Contains(text, []byte("withheld")) {
@@ -79,19 +79,19 @@ func (p *cleaner) pieces(text []byte, yield func(start, end int)) {
 	yield(start, len(text))
 }
 
-// A cleaned value is a text after cleaning.
+// cleaned is the result of cleaning a string.
 type cleaned struct {
 	text    []byte
 	rules   []string // names of the rules that changed the text, if any
 	secrets [][]byte // the removed parts
 }
 
-// maxRounds is the maximum number of times that a text is cleaned. Usually, one round is enough,
+// maxRounds is the maximum number of times that a string is cleaned. Usually, one round is enough,
 // because few patterns match the result of another pattern.
 const maxRounds = 8
 
-// clean removes everything that the detectors and the URL rule find in a text, and repeats this
-// until they find nothing. Cleaning the result again changes nothing.
+// clean removes everything that the detectors and the URL rule find in text, and repeats this until
+// they find nothing. Cleaning the result again changes nothing.
 func (p *cleaner) clean(text []byte) cleaned {
 	c := cleaned{text: text}
 	if p.isPlaceholder(text) {
@@ -112,7 +112,7 @@ func (p *cleaner) clean(text []byte) cleaned {
 	return c
 }
 
-// edits returns the edits for a text, in order and without overlaps.
+// edits returns the edits for a string, in order and without overlaps.
 func (p *cleaner) edits(c *cleaned) []edit {
 	urls := p.urls.edits(nil, c.text)
 	var finds []edit
@@ -137,8 +137,8 @@ func (p *cleaner) edits(c *cleaned) []edit {
 	return union(append(urls, finds...))
 }
 
-// finds appends edits for the matches of detectors in a piece of a text that begins at start, or in
-// a view of that piece.
+// finds appends edits for the matches of detectors in a piece of a string that begins at start, or
+// in a view of that piece.
 func (p *cleaner) finds(list []edit, c *cleaned, piece []byte, start int, v *view) []edit {
 	for _, s := range p.scanner.Scan(piece, nil) {
 		if s.Start >= s.End {

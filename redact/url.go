@@ -32,7 +32,7 @@ func newURLRule(mode URLs, references bool) urlRule {
 	return u
 }
 
-// An edit replaces the bytes of a text from start up to, but not including, end.
+// An edit replaces the bytes of a string from start up to, but not including, end.
 type edit struct {
 	start, end int
 	from       int // start of the name of the parameter; equal to start if there is no parameter
@@ -40,7 +40,7 @@ type edit struct {
 	rule       string
 }
 
-// edits appends the edits that remove secrets from the URLs in a text.
+// edits appends the edits that remove secrets from URLs in text.
 func (u *urlRule) edits(list []edit, text []byte) []edit {
 	switch {
 	case u.mode == URLsKept:
@@ -69,8 +69,8 @@ func (u *urlRule) edits(list []edit, text []byte) []edit {
 	}
 }
 
-// within appends the edits for the part of a text that begins at start, given a view of that part.
-// A rule that applies only to entire texts does not use views.
+// within appends the edits for the part of a string that begins at start, given a view of that
+// part. A rule that applies only to entire strings does not use views.
 func (u *urlRule) within(list []edit, v *view, start int) []edit {
 	if u.mode != URLsAnywhere {
 		return list
@@ -81,7 +81,7 @@ func (u *urlRule) within(list []edit, v *view, start int) []edit {
 	return list
 }
 
-// deep appends the edits for a text, both as written and with one level of escapes removed.
+// deep appends the edits for text, both as written and with one level of escapes removed.
 func (u *urlRule) deep(list []edit, text []byte) []edit {
 	list = u.edits(list, text)
 	for _, l := range levels() {

@@ -7,18 +7,18 @@ import (
 	"unicode/utf8"
 )
 
-// A view is a text with one level of encoding removed, together with a mapping to positions in the
-// original text.
+// A view is a string with one level of encoding removed, together with a mapping to positions in
+// the original string.
 type view struct {
 	text  []byte
 	marks []mark // ascending
 }
 
-// A mark maps the bytes of a view starting at at to the bytes of the original text starting at
+// A mark maps the bytes of a view starting at at to the bytes of the original string starting at
 // source.
 type mark struct{ at, source uint32 }
 
-// source returns the position in the original text of a byte in the view.
+// source returns the position in the original string of a byte in the view.
 func (v *view) source(at int) int {
 	i := sort.Search(len(v.marks), func(i int) bool { return int(v.marks[i].at) > at }) - 1
 	return int(v.marks[i].source) + at - int(v.marks[i].at)
@@ -33,11 +33,11 @@ type level struct {
 
 func levels() [2]level { return [...]level{{'%', percent}, {'\\', escape}} }
 
-// decode removes one level of an encoding from a text. It returns false if the text contains no
+// decode removes one level of an encoding from a string. It returns false if the string contains no
 // escapes of that encoding. The decoder returns the decoded form of the escape at the beginning of
 // its argument, and the length of that escape.
 func decode(source []byte, begins byte, decoder func([]byte) (decoded []byte, size int)) (view, bool) {
-	// Most texts contain no escapes.
+	// Most strings contain no escapes.
 	at := bytes.IndexByte(source, begins)
 	if at < 0 {
 		return view{}, false
@@ -56,7 +56,8 @@ func decode(source []byte, begins byte, decoder func([]byte) (decoded []byte, si
 			continue
 		}
 
-		// Both ends of the escape are marked, so that positions can be mapped to the original text.
+		// Both ends of the escape are marked, so that positions can be mapped to the original
+		// string.
 		v.text = append(v.text, source[copied:at]...)
 		v.mark(at)
 		v.text = append(v.text, decoded...)

@@ -50,7 +50,7 @@ type frame struct {
 	prior canon.Node // the preceding element
 }
 
-// A mention is the location of a text that contains 64 consecutive hexadecimal digits.
+// A mention is the location of a string that contains 64 consecutive hexadecimal digits.
 type mention struct {
 	at     *place
 	inName bool // the text is in the name of a member

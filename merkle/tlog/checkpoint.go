@@ -45,7 +45,7 @@ func (c *Checkpoint) String() string {
 	return strings.Join(lines, "\n") + "\n"
 }
 
-// ParseCheckpoint parses the text of a note, without its signatures. It accepts exactly the texts
+// ParseCheckpoint parses the text of a note, without its signatures. It accepts exactly the strings
 // that String returns. The error is a *[CheckpointError].
 func ParseCheckpoint(text string) (*Checkpoint, error) {
 	body, ended := strings.CutSuffix(text, "\n")

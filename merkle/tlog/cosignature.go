@@ -39,7 +39,7 @@ type Cosigner struct {
 // cosigned for its origin. Without these checks, a cosignature is meaningless.
 func (c *Cosigner) Cosign(ctx context.Context, msg []byte, at time.Time) ([]byte, error) {
 	text, _, found := strings.Cut(string(msg), "\n\n")
-	if !found || at.Unix() <= 0 { // a cosignature with time 0 states nothing about the tree
+	if !found || at.Unix() <= 0 { // a cosignature with time 0 is not a statement about the tree
 		return nil, errors.New("merkle: cosigning: expected a signed note and a time after the beginning of 1970")
 	}
 	if _, err := ParseCheckpoint(text + "\n"); err != nil {

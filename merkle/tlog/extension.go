@@ -15,7 +15,7 @@ import (
 //	to <size> <base64 root>
 //	<base64 hash>           in the order of RFC 9162 section 2.1.4.1
 //
-// C2SP does not define a format for such a file. The sizes and roots in the file are only claims. A
+// C2SP does not define a format for such a file. The sizes and roots in the file are not proved. A
 // verifier must compare them with checkpoints that a log has signed.
 type Extension struct {
 	Size1, Size2 uint64
@@ -66,7 +66,7 @@ func ParseExtension(text []byte) (*Extension, error) {
 		return malformed(len(lines)+1, "from and to, each with a size and a root, and hashes, each on a line that ends")
 	}
 
-	// The sizes and roots are only claims. Whether they can be trusted depends on the checkpoints.
+	// The sizes and roots are not proved. Whether they can be trusted depends on the checkpoints.
 	x := new(Extension)
 	var ok bool
 	if x.Size1, x.Root1, ok = parseHead(lines[1], "from "); !ok {

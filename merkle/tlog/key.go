@@ -159,8 +159,8 @@ func (k *noteKey) Verify(text, payload []byte) bool {
 //	start (0), end (the size)
 //	root hash
 //
-// which does not include extension lines. A signature with time 0 states nothing about other trees
-// of the log.
+// which does not include extension lines. A signature with time 0 is not a statement about other
+// trees of the log.
 func (k *noteKey) message(text []byte, seconds uint64) ([]byte, bool) {
 	switch {
 	case seconds > math.MaxInt64:

@@ -11,8 +11,7 @@ import (
 )
 
 // A Policy specifies which checkpoints are accepted (C2SP tlog-policy): those that are signed by
-// one of its logs and cosigned by a quorum of its witnesses. A policy is a text with one item per
-// line:
+// one of its logs and cosigned by a quorum of its witnesses. A policy has one item per line:
 //
 //	log VKEY [URL]
 //	witness NAME VKEY [URL]
@@ -50,7 +49,7 @@ type Group struct {
 	Groups    []*Group
 }
 
-// A PolicyError describes why a text is not a valid policy.
+// A PolicyError describes why a policy is not valid.
 type PolicyError struct {
 	Line   int // line number, from 1; 0 if a line is missing
 	Detail string

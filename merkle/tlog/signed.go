@@ -67,7 +67,7 @@ func readNote(msg []byte) (*note.Note, error) {
 	return unverified.Note, nil
 }
 
-// noteFault describes why a text is not a signed note, because errors from package note do not
+// noteFault describes why msg is not a signed note, because errors from package note do not
 // describe the cause.
 func noteFault(msg []byte) string {
 	control := func(r rune) bool { return r < ' ' && r != '\n' }
@@ -138,7 +138,7 @@ func (s *Signed) add(text string, line note.Signature, logs []*Log, witnesses []
 	return nil
 }
 
-// cosignedAt returns the time that a verified cosignature states.
+// cosignedAt returns the time in a verified cosignature.
 func cosignedAt(signature []byte) time.Time {
 	return time.Unix(int64(min(binary.BigEndian.Uint64(signature), math.MaxInt64)), 0).UTC()
 }

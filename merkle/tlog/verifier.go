@@ -21,7 +21,7 @@ type Verifier interface {
 	Public() crypto.PublicKey
 }
 
-// A VerifierError describes why a text is not a verifier key.
+// A VerifierError describes why a string is not a verifier key.
 type VerifierError struct{ Detail string }
 
 // Error returns the detail.

@@ -17,9 +17,8 @@ const (
 	AllowMarkers                    // nothing is searched
 )
 
-// Info describes a bundle with a valid structure, using the values that the bundle itself states.
-// None of the values are verified. A string that looks like a secret is replaced with a placeholder
-// in Info.
+// Info describes a bundle with a valid structure, using the values in the bundle. None of the
+// values are verified. A string that looks like a secret is replaced with a placeholder in Info.
 type Info struct {
 	BundleID      string
 	SchemaVersion int

@@ -72,14 +72,14 @@ func (d account) cost(draft *receipt.Draft, usage value) {
 	}
 }
 
-// nonzero reports whether the bundle states a nonzero count. A value that is not a number is
-// treated as a nonzero count.
+// nonzero reports whether a count in the bundle is not zero. A value that is not a number is
+// treated as a count other than zero.
 func nonzero(v value, name string) bool {
 	n := v.member(name)
 	return !absent(n) && (n.kind() != canon.KindNumber || number(n) != 0)
 }
 
-// amount returns a count that the bundle states, or nil if the bundle states no valid count.
+// amount returns a count in the bundle, or nil if it is not a valid count.
 func amount(v value) *int64 {
 	f := number(v)
 	if v.kind() != canon.KindNumber || f < 0 || f > 1<<53-1 {
@@ -89,15 +89,15 @@ func amount(v value) *int64 {
 	return &count
 }
 
-// Evidence describes the gaps that a bundle states, and the transcript events that are not
+// Evidence describes the gaps that are listed in a bundle, and the transcript events that are not
 // evaluated.
 type evidence struct {
 	gaps   map[string]int // by component and code
 	unread map[string]int // transcript events, by kind
 }
 
-// evidence collects the gaps that the run record states, and the transcript events that are not
-// known to be harmless.
+// evidence collects the gaps that are listed in the run record, and the transcript events that are
+// not known to be harmless.
 func (d account) evidence() evidence {
 	read := evidence{map[string]int{}, map[string]int{}}
 	recorded := d.bundle.member("replay").member("run_record").member("evidence")

@@ -28,7 +28,7 @@ type Reader interface {
 	// while the caller processes a receipt. Walk ends after the first error.
 	Walk(ctx context.Context, q Query, after int64) iter.Seq2[Row, error]
 
-	// Streams returns all streams with the heads that the database states, in the order of
+	// Streams returns all streams and their heads according to the database, in the order of
 	// chain.Stream.Compare. The heads may have been altered; [Heads] compares them with the last
 	// receipts.
 	Streams(ctx context.Context) ([]StreamHead, error)
@@ -49,8 +49,8 @@ type Replacer interface {
 type Pruner interface {
 	Reader
 
-	// Prunings returns the prunings that the database states, oldest first. They may have been
-	// altered; the function [Prunings] compares them with the hashes of the receipts.
+	// Prunings returns the prunings that are recorded in the database, oldest first. They may have
+	// been altered; the function [Prunings] compares them with the hashes of the receipts.
 	Prunings(ctx context.Context) ([]Pruning, error)
 
 	// Hashes yields the rows of all receipts up to the sequence number last, in the order in which
@@ -70,8 +70,8 @@ type Auditor interface {
 	Reader
 
 	// Audit checks the structures of the database, and reports the faults that it finds. It also
-	// reports rows that belong to no stream, and rows after the head that their stream states.
-	// marked reports whether the end of the ledger was compared with an external record. An error
-	// means that the check could not be completed.
+	// reports rows that belong to no stream, and rows after the head that is recorded for their
+	// stream. marked reports whether the end of the ledger was compared with an external record. An
+	// error means that the check could not be completed.
 	Audit(ctx context.Context, report func(Fault)) (marked bool, err error)
 }

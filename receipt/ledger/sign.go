@@ -32,7 +32,7 @@ func Sign(ctx context.Context, s Replacer, receiptID string, signer receipt.Sign
 		}
 
 		// Nothing is locked while the receipt is being signed, so other processes may have signed
-		// it in the meantime.
+		// it by then.
 		replaced, err := s.Replace(ctx, sealed, signed)
 		if err != nil {
 			return nil, err

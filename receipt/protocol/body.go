@@ -183,8 +183,8 @@ func checkText(r *Request, data []byte, hold func(int64) error) error {
 	return nil
 }
 
-// indexSize returns the number of bytes by which the index of a text is larger than that of an
-// empty text.
+// indexSize returns the number of bytes by which the index of data is larger than that of an empty
+// document.
 func indexSize(data []byte) int64 { return canon.Size(data) - canon.Size(nil) }
 
 // MediaJSON is the media type of request and response bodies.

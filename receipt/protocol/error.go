@@ -146,7 +146,7 @@ func (e *Error) Envelope(requestID string) any {
 	return envelope{out}
 }
 
-// A Code identifies a kind of error for programs. The protocol's list of codes is closed.
+// A Code identifies a kind of error for programs. The protocol does not allow any other codes.
 type Code string
 
 // These are the codes that the protocol defines.

@@ -17,8 +17,8 @@ type Stream struct {
 	Fault func(e *Error)
 }
 
-// Stream releases the request slot, and holds a stream slot until end is called. The error is an
-// *[Error] with status 503: all slots are in use, or the Mux is closed.
+// Stream releases the request slot, and holds a stream slot until end is called. If all slots are
+// in use or the Mux is closed, the error is an *[Error] with status 503.
 func (r *Request) Stream() (s Stream, end func(), err error) {
 	x := r.exchange
 	select {

@@ -25,7 +25,7 @@ type outcome int
 const (
 	refutes   outcome = iota
 	undecided         // the log and the request cannot support the value
-	informs           // the difference states nothing beyond what they contain
+	informs           // the difference adds nothing to what they contain
 )
 
 // A finding is a difference with its outcome.

@@ -48,7 +48,7 @@ func (c *call) write(status int, media string, text []byte) error {
 	return c.send(status, media, text)
 }
 
-// send responds with a text that is short or is the same for all clients.
+// send sends a response that is short or is the same for all clients.
 func (c *call) send(status int, media string, text []byte) error {
 	h := c.w.Header()
 	h.Set("Content-Type", media)
@@ -61,9 +61,9 @@ func (c *call) send(status int, media string, text []byte) error {
 // share identifies the client for limits that clients share.
 func (c *call) share() string { return c.r.Client.Share(c.r.Request) }
 
-// turn waits until a document may be verified. A small document waits for a processor. A large
-// document waits until enough memory is available, which only a few documents can use at the same
-// time.
+// turn waits until a document may be verified. If the document is small, turn waits for a free
+// processor. Otherwise, it waits until there is enough memory, which only a few documents can use
+// at the same time.
 func (c *call) turn(ctx context.Context, data []byte, kind stream.Kind) (done func(), err error) {
 	if weight := stream.Weight(data, kind); weight > 0 {
 		return c.heavyTurn(ctx, weight)

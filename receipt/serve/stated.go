@@ -8,8 +8,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// A Source finds receipts by the IDs and tasks that their texts state, and the server compares
-// these with the request. Both use the functions in this file.
+// A Source finds receipts by the IDs and tasks in them, and the server compares these with the
+// request. Both use the functions in this file.
 
 // Tasks returns the tasks to which a receipt belongs: its subject, if that is a task, and the task
 // in its identifiers.
@@ -65,8 +65,8 @@ func DamagedID(text []byte) string {
 	return ""
 }
 
-// cutString cuts a string, including its quotes, from the beginning of a text. The token is nil if
-// the text does not begin with a complete string.
+// cutString cuts a JSON string, including its quotes, from the beginning of text. The token is nil
+// if the text does not begin with a complete string.
 func cutString(text []byte) (token, rest []byte) {
 	if len(text) == 0 || text[0] != '"' {
 		return nil, text

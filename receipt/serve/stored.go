@@ -140,8 +140,8 @@ func appendSubject(dst []byte, subject canon.Node) []byte {
 	return append(dst, '}')
 }
 
-// summaryOf describes a receipt in one line, using values that the receipt states. Values that the
-// source did not record, such as the outcome, are omitted.
+// summaryOf describes a receipt in one line, using values in the receipt. Values that the source
+// did not record, such as the outcome, are omitted.
 func summaryOf(root canon.Node) string {
 	var words []string
 	untold := receipt.ReadUnreported(root)

@@ -239,7 +239,7 @@ func (l *lineWriter) halt() {
 	<-l.stopped
 }
 
-// end sends the lines that remain. If no line was written before an error, the response is an
+// end sends the remaining lines. If no line was written before an error, the response is an
 // ordinary error response. Otherwise, the error is written as the last line, and the response is
 // aborted.
 func (l *lineWriter) end(err error) error {

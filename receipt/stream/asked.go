@@ -20,8 +20,8 @@ type asked struct {
 	Trust      string          `json:"trust,omitzero"`    // version of the trusted keys, from a source of keys
 }
 
-// An askedQuorum is a required number of witnesses, with the keys that count. If Keys is empty, all
-// keys count.
+// An askedQuorum is a required number of witnesses, and the keys that they may use. If Keys is
+// empty, they may use any key.
 type askedQuorum struct {
 	Threshold int           `json:"threshold"`
 	Keys      []string      `json:"keys"`

@@ -107,7 +107,7 @@ func (f *forest) judge(partial bool) (inside, outside receipt.Evidence, until bo
 		}
 		return receipt.Evidence{Checkpoint: f.given}, receipt.Evidence{Uncompared: why}, bound{f.Source, f.Until}, nil
 	case partial || f.Single && size != 1 || f.Holes:
-		// Leaves are missing, or may be documents that could not be read, so the root shows nothing.
+		// Leaves are missing, or may be in unreadable documents, so the root proves nothing.
 		why := fmt.Sprintf("the checkpoint is over %d receipts, of which the input shows only a part; an inclusion proof would show that it includes them", size)
 		return receipt.Evidence{Checkpoint: f.given, Uncompared: why}, outside, everything, nil
 	case n < size:

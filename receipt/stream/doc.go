@@ -52,7 +52,7 @@
 //
 // [Summary.Merge] combines the summaries of two parts: it joins the links of their receipts in the
 // same way as a run over all of the sources. If a summary has more than 65,536 receipts, only the
-// ends of its streams are joined. Whatever the ends do not show is then undecided.
+// ends of its streams are joined. Everything that the ends do not show is then undecided.
 //
 // If receipts at the end of a chain were removed, the rest of the chain does not show that. The
 // [Summary] therefore lists the heads of the streams, with a note that receipts may follow them.

@@ -99,7 +99,7 @@ func intCounts(counts map[receipt.Code]int64) map[receipt.Code]int {
 	return list
 }
 
-// An outside value places receipts with the results of an engine.
+// An outside value passes receipts to an engine, which determines their places.
 type outside struct {
 	engine  func(*join.Record) error
 	partial bool

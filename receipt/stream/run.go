@@ -316,7 +316,7 @@ func (r *Run) readFirst(s *survey.Survey, f *forest) (failure error) {
 	r.reread = survey.NewRereading()
 	err := first.process(r.ctx, func(it *item) bool {
 		switch {
-		case it.cut: // because the rest is missing, a missing predecessor shows nothing
+		case it.cut: // because the rest is missing, a missing predecessor proves nothing
 			r.endSource(it)
 			failure = &IncompleteError{r.summary.Inputs.Unreadable, r.cut}
 		case it.end && s != nil:

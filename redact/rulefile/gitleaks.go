@@ -171,8 +171,8 @@ func (a *allowlist) allowance() (secret.Allowance, bool, *Error) {
 		return r, false, &Error{Detail: fmt.Sprintf("unknown regexTarget %q", a.RegexTarget)}
 	}
 
-	// An allowlist that requires all of its criteria never applies to a text if it has a criterion
-	// for paths or commits.
+	// An allowlist that requires all of its criteria never applies to a string if it has a
+	// criterion for paths or commits.
 	elsewhere := r.All && len(a.Paths)+len(a.Commits) > 0
 	return r, !elsewhere && len(r.Patterns)+len(r.StopWords) > 0, nil
 }

@@ -8,8 +8,8 @@ type Detector struct {
 	Pattern string // a regular expression in the syntax of package regexp
 	Group   int    // the submatch that is the secret; 0 for the entire match; or FirstGroup
 
-	// Keywords are words in lowercase. The detector does not search a text that contains none of
-	// these words. If Keywords is empty, the detector searches every text.
+	// Keywords are words in lowercase. The detector does not search a string that contains none of
+	// these words. If Keywords is empty, the detector searches every string.
 	Keywords []string
 
 	Entropy float64 // minimum Shannon entropy of a secret, in bits per byte; 0 accepts any entropy
@@ -44,8 +44,8 @@ type DetectorError = match.Error
 // A Scanner finds secrets in text. A Scanner is immutable and safe for concurrent use.
 type Scanner = match.Scanner
 
-// A Span is the location of a secret in a text: the bytes from Start up to, but not including, End.
-// Detector is the index of the detector that found the secret.
+// A Span is the location of a secret in a string: the bytes from Start up to, but not including,
+// End. Detector is the index of the detector that found the secret.
 type Span = match.Span
 
 // Compile checks the detectors and prepares them for scanning. The error is a *[DetectorError].
@@ -55,7 +55,7 @@ func Compile(detectors []Detector) (*Scanner, error) {
 		list[i] = match.Detector(d)
 	}
 
-	// A known detector is compiled only when a text first needs it.
+	// A known detector is compiled only when it is first needed.
 	known, digests := knowledgeOf(), digester{}
 	return match.Compile(list, func(i int) (match.Knowledge, bool) {
 		by, ok := known[digests.of(&detectors[i])]

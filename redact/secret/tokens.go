@@ -4,8 +4,8 @@ package secret
 // detector, package redact also withholds these members in JSON objects.
 const PrivateJWK = "jwk_private_key"
 
-// serviceTokens returns detectors for tokens that are recognized by their form anywhere in a text.
-// The forms are documented by the services, or were collected by gitleaks.
+// serviceTokens returns detectors for tokens that are recognized by their form anywhere in a
+// string. The forms are documented by the services, or were collected by gitleaks.
 func serviceTokens() []Detector {
 	return []Detector{
 		token("onepassword_secret_key", `A3-[A-Z0-9]{6}-(?:[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{5})(?:-[A-Z0-9]{5}){3}\b`, 3.5),

@@ -1,7 +1,7 @@
 package secret
 
 // Upstream returns the 16 patterns that the protocol's own harness uses, in the same order. The
-// last two patterns are heuristics that match many texts that are not secrets. These patterns are
+// last two patterns are heuristics that match many strings that are not secrets. These patterns are
 // intended for comparison; for other purposes, [Default] has better detectors.
 //
 // Upstream's regular expressions treat the letters of all scripts as word characters. Next to a

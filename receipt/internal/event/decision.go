@@ -12,9 +12,9 @@ func Decisions() Words {
 	)
 }
 
-// DecisionOf returns the decision that an answer states. If the answer has no decision member, it
-// approves if approved or accepted is true. An answer never approves if approved or accepted is
-// present and not true.
+// DecisionOf returns the decision in an answer. If the answer has no decision member, it approves
+// if approved or accepted is true. An answer never approves if approved or accepted is present and
+// not true.
 func DecisionOf(answer canon.Node) string {
 	n, decision := answer.Member("decision"), Denied
 	switch {

@@ -49,7 +49,7 @@ func (m Members) Append(b []byte) []byte {
 // appendValue appends a value, or nothing if the value is to be omitted.
 func appendValue(b []byte, value any) []byte {
 	switch v := value.(type) {
-	// Empty, absent, and false values mean that the source states nothing, so they are omitted.
+	// Empty, absent, and false values carry no information, so they are omitted.
 	case string:
 		if v != "" {
 			return canon.AppendString(b, v)

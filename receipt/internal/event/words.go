@@ -12,7 +12,7 @@ type Word struct{ Word, Means string }
 // Words is a table that maps words to their meanings. Each word occurs only once.
 type Words []Word
 
-// NewWords returns a table from pairs of a word and its meaning.
+// NewWords returns a table with the given pairs of words and meanings.
 func NewWords(pairs ...string) Words {
 	table := make(Words, 0, len(pairs)/2)
 	for i := 0; i+1 < len(pairs); i += 2 {

@@ -56,7 +56,7 @@ func damages(ctx context.Context, err error) bool {
 	return true
 }
 
-// pragma runs one of SQLite's own checks. Each result row of integrity_check is a text, and each
+// pragma runs one of SQLite's own checks. Each result row of integrity_check is a string, and each
 // result row of foreign_key_check contains a table, a row, and a parent.
 func pragma(ctx context.Context, db *sql.DB, name string, report func(ledger.Fault)) error {
 	rows, err := db.QueryContext(ctx, "PRAGMA "+name)

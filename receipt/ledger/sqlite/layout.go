@@ -96,7 +96,7 @@ func digest(data []byte) (d canon.Digest) {
 	return d
 }
 
-// null returns the column value for a text that may be missing.
+// null returns the column value for a string that may be missing.
 func null(text string) sql.NullString { return sql.NullString{String: text, Valid: text != ""} }
 
 // byStream is the condition for the row of a stream, and streamArgs returns the arguments for this

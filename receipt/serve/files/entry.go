@@ -34,7 +34,7 @@ type place struct {
 }
 
 // A fingerprint is the first half of a SHA-256 digest. This is long enough that nobody can
-// construct two texts with the same fingerprint.
+// construct two strings with the same fingerprint.
 type fingerprint [16]byte
 
 func fingerprintOf(text string) fingerprint {

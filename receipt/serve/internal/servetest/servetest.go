@@ -131,7 +131,7 @@ func CheckpointBy(t testing.TB, key ed25519.PrivateKey, list ...[]byte) []byte {
 	return note
 }
 
-// HashOf returns the receipt hash of a text, or zero if the text has none.
+// HashOf returns the receipt hash computed from text, or zero if text is not a receipt.
 func HashOf(text []byte) canon.Digest {
 	doc, err := canon.Parse(text)
 	if err != nil {

@@ -22,7 +22,7 @@ type Facts struct {
 }
 
 // A fingerprint is the first half of a SHA-256 digest. This is short enough to keep one for every
-// receipt, and long enough that nobody can construct two texts with the same fingerprint.
+// receipt, and long enough that nobody can construct two inputs with the same fingerprint.
 type fingerprint [16]byte
 
 func fingerprintOf(text []byte) fingerprint {

@@ -74,7 +74,7 @@ func (x *index) node(d canon.Digest) node { return x.nodes[short(d)] }
 func (x *index) maybeCopy(hash canon.Digest) bool { return x.rest != nil && x.rest.has(hash) }
 
 // short returns a fingerprint of a digest. The fingerprint is not simply a prefix of the digest,
-// because an attacker can choose the digests that a receipt states.
+// because an attacker can choose the digests in a receipt.
 func short(d canon.Digest) fingerprint { return fingerprintOf(d[:]) }
 
 // MaxIndexed is the maximum number of receipts in memory that are used to compare IDs and to

@@ -107,7 +107,7 @@ func isWord(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_' || c == '-' || c == '.'
 }
 
-// line returns the lines that contain the given part of a text, with at most maxLine bytes on each
+// line returns the lines that contain the given part of text, with at most maxLine bytes on each
 // side.
 func line(text []byte, start, end int) []byte {
 	from, to := max(0, start-maxLine), min(len(text), end+maxLine)
@@ -118,7 +118,7 @@ func line(text []byte, start, end int) []byte {
 	return text[from:to]
 }
 
-// entropy returns the Shannon entropy of a text, in bits per byte.
+// entropy returns the Shannon entropy of text, in bits per byte.
 func entropy(text []byte) float64 {
 	var count [256]int
 	for _, c := range text {

@@ -10,7 +10,7 @@ import (
 
 // An automaton determines where a pattern may match, in a few nanoseconds per byte. It is
 // conservative: it treats all non-ASCII letters as the same letter, and it assumes that every
-// assertion in the pattern holds, except at the ends of a text. If the automaton finds no match,
+// assertion in the pattern holds, except at the ends of a string. If the automaton finds no match,
 // the pattern has none. Otherwise, the regular expression is applied, which takes about fifty times
 // as long.
 type automaton struct {
@@ -33,7 +33,7 @@ const (
 	trail = 0x80
 )
 
-// compile prepares the automaton, when a text first needs it.
+// compile prepares the automaton when it is first needed.
 func (a *automaton) compile() {
 	prog, err := syntax.Compile(a.tree.Simplify())
 	if err != nil {

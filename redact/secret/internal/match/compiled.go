@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// A compiled detector can search a text in three ways, which have the same result: it can search
-// the entire text, the regions around its anchors, or only the positions at which a match must
+// A compiled detector can search a string in three ways, which have the same result: it can search
+// the entire string, the regions around its anchors, or only the positions at which a match must
 // begin, given the end of an anchor.
 type compiled struct {
 	name     string
@@ -43,7 +43,7 @@ func (c *compiled) compile(d Detector, shared criteria) string {
 		return explain(err)
 	}
 
-	// A pattern that matches almost any text would withhold almost everything.
+	// A pattern that matches almost any string would withhold almost everything.
 	c.whole = &program{pattern: d.Pattern}
 	least := measure(tree).min
 	switch {
@@ -116,7 +116,7 @@ func (c *compiled) plan(tree *syntax.Regexp, pattern string) string {
 		}
 	}
 
-	// Parsing takes time, so these patterns are parsed only when a text needs them. leftmost checks
+	// Parsing takes time, so these patterns are parsed only when they are needed. leftmost checks
 	// whether the program at could be compiled.
 	c.at, c.start = &program{pattern: `\A` + before + `(?:` + pattern + `)`}, &program{pattern: `\A(?:` + pattern + `)`}
 

@@ -25,7 +25,7 @@
 //
 // A detector searches the entire text if its pattern has no anchors, if a match can begin at any
 // distance before an anchor, or if the anchors do not contain the keywords. If it has keywords, it
-// then searches only texts that contain one of them.
+// then searches only strings that contain one of them.
 //
 // # Why it takes linear time
 //

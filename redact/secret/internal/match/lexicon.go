@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// A lexicon finds words in a text, ignoring case.
+// A lexicon finds words in a string, ignoring case.
 //
 // For most positions, a lookup in a small bit table shows that no word begins with the next three
 // bytes. For the other positions, the lexicon follows a tree of the words.
@@ -70,8 +70,8 @@ func (l *lexicon) build() {
 
 	l.tree = newTree(l.words, &l.class, l.width)
 
-	// The table has one bit for each sequence of three classes, so most positions in a text require
-	// only one lookup.
+	// The table has one bit for each sequence of three classes, so most positions in a string
+	// require only one lookup.
 	l.begins = make([]uint64, l.width*l.width*l.width/64+1)
 	l.mark(0, 2, l.tree.root())
 	l.words = nil
@@ -114,7 +114,7 @@ func (l *lexicon) first(text []byte, at int) int {
 	return at
 }
 
-// has reports whether a text contains a word or ends with the beginning of a word.
+// has reports whether text contains a word or ends with the beginning of a word.
 func (l *lexicon) has(text []byte) bool {
 	for begin := range text {
 		at := l.tree.root()
@@ -174,11 +174,11 @@ func fold(r rune) rune {
 	return r
 }
 
-// lower returns a text with all ASCII letters in lowercase, which is the form in which keywords and
+// lower returns text with all ASCII letters in lowercase, which is the form in which keywords and
 // stop words are compared.
 func lower(text string) string { return strings.Map(fold, text) }
 
-// containsFold reports whether a text contains a lowercase word, ignoring case.
+// containsFold reports whether text contains a lowercase word, ignoring case.
 func containsFold(text []byte, word string) bool {
 	for i := 0; i+len(word) <= len(text); i++ {
 		j := 0

@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// A program is a valid pattern that is compiled only when a text first needs it. Most receipts need
+// A program is a valid pattern that is compiled only when it is first needed. Most receipts need
 // none of the several hundred detectors, and compiling all of them takes longer than verifying a
 // thousand receipts.
 type program struct {
@@ -29,7 +29,7 @@ func (p *program) get() *regexp.Regexp {
 	return p.regexp
 }
 
-// A criterion is a pattern that is compared with many short texts. For most of these texts, its
+// A criterion is a pattern that is compared with many short strings. For most of these strings, its
 // automaton alone determines the result.
 type criterion struct {
 	program
@@ -52,7 +52,7 @@ func (s criteria) get(pattern string) (*criterion, error) {
 	return s[pattern], nil
 }
 
-// met reports whether a text matches the criterion. If the automaton cannot determine that, the
+// met reports whether text matches the criterion. If the automaton cannot determine that, the
 // regular expression does.
 func (c *criterion) met(w *work, text []byte) bool {
 	if w.plain {

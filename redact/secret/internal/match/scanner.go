@@ -10,13 +10,13 @@ import (
 // A Scanner finds secrets in text. Compile returns one. A Scanner is immutable and safe for
 // concurrent use.
 //
-// Scan reads a text once to find the words of all detectors. A detector then searches only around
-// the words that each of its matches must contain, with the same result as searching the entire
-// text. The running time is linear in the length of the text.
+// Scan reads its input once to find the words of all detectors. A detector then searches only
+// around the words that each of its matches must contain, with the same result as searching the
+// entire text. The running time is linear in the length of the text.
 type Scanner struct {
 	detectors []lazy
 	words     lexicon
-	always    []int // detectors that search every text
+	always    []int // detectors that search every string
 	pool      *sync.Pool
 
 	compiling sync.Mutex // protects the fields below
@@ -24,8 +24,8 @@ type Scanner struct {
 	automata  int
 }
 
-// If the words of a lazy detector are known, the detector is compiled when a text first contains
-// one of them.
+// If the words of a lazy detector are known, the detector is compiled when one of them is first
+// found.
 type lazy struct {
 	source   Detector
 	ready    atomic.Bool
@@ -34,7 +34,7 @@ type lazy struct {
 
 // Compile checks the detectors and prepares them for scanning. known returns the words of a
 // detector, given its index, if the detector is known to be valid. Such a detector is compiled only
-// when a text needs it. The error is an *[Error].
+// when it is needed. The error is an *[Error].
 func Compile(detectors []Detector, known func(detector int) (Knowledge, bool)) (*Scanner, error) {
 	if len(detectors) > maxDetectors {
 		d := detectors[maxDetectors]
@@ -145,10 +145,10 @@ func (s *Scanner) number(a *automaton) {
 	}
 }
 
-// Scan appends the locations of the secrets in a text to found, in order and without overlaps. If
-// the matches of two detectors overlap, the result names the earlier detector. If the later
-// detector has a Group, the match is extended to cover both matches, so that no part of a secret
-// remains. If the later detector has no Group, its match is dropped.
+// Scan appends the locations of the secrets in text to found, in order and without overlaps. If the
+// matches of two detectors overlap, the result names the earlier detector. If the later detector
+// has a Group, the match is extended to cover both matches, so that no part of a secret remains. If
+// the later detector has no Group, its match is dropped.
 func (s *Scanner) Scan(text []byte, found []Span) []Span {
 	var w *work
 	for i := s.words.first(text, 0); i < len(text); i = s.words.first(text, i+1) {
@@ -182,8 +182,8 @@ func (s *Scanner) begin(w *work, text []byte) *work {
 	return w
 }
 
-// A Span is the location of a secret in a text: the bytes from Start up to, but not including, End.
-// Detector is the index of the detector that found the secret.
+// A Span is the location of a secret in a string: the bytes from Start up to, but not including,
+// End. Detector is the index of the detector that found the secret.
 type Span struct {
 	Start, End int
 	Detector   int

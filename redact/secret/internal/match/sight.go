@@ -35,7 +35,7 @@ func look(parts []*syntax.Regexp) *sight {
 		return nil
 	}
 
-	// If a required byte is also in skip, its presence shows nothing.
+	// If a required byte is also in skip, finding that byte is not sufficient.
 	s.need.addFirst(parts[i])
 	for c := range s.need {
 		if s.need[c] && s.skip[c] {

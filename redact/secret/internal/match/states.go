@@ -63,7 +63,7 @@ func (s *states) reset() {
 	s.push(slices.Clone(s.list))
 }
 
-// initial returns the state in which reading starts at a position in a text.
+// initial returns the state in which reading starts at a position in a string.
 func (s *states) initial(at int) row {
 	if at > 0 {
 		return begun
@@ -183,7 +183,7 @@ func (s *states) step(r row, class uint8) (row, bool) {
 	return to, true
 }
 
-// A stretch is the result of reading a text with an automaton.
+// A stretch is the result of reading a string with an automaton.
 type stretch struct {
 	found bool // there may be a match
 	from  int  // its earliest beginning
@@ -281,7 +281,7 @@ func (s *states) search(text []byte, at, last, end int) (found stretch) {
 // maxAhead is the number of bytes for which a search continues after the end of a match.
 const maxAhead = 512
 
-// matches reports whether a text may contain a match, and whether that result is certain.
+// matches reports whether text may contain a match, and whether that result is certain.
 func (s *states) matches(text []byte) (may, sure bool) {
 	r := s.initial(0)
 	sure = s.sure

@@ -1,11 +1,11 @@
 package match
 
-// A tree contains words, as sequences of the classes of their bytes.
+// A tree contains words. Each word is stored as the sequence of the classes of its bytes.
 //
 // A state is an offset in the list of edges: its edge for class c is edges[state+c] if that edge
-// states that it belongs to the state. Most states have only one edge, and edges of other states
-// are stored in the gaps. A table with one row per state and one column per class would occupy a
-// few megabytes, and creating it would take longer than searching most texts.
+// belongs to the state. Most states have only one edge, and edges of other states are stored in the
+// gaps. A table with one row per state and one column per class would occupy a few megabytes, and
+// creating it would take longer than searching most strings.
 type tree struct {
 	edges []edge
 	end   uint32 // a class without bytes, whose edge leads to the meanings of a complete word
