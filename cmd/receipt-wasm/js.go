@@ -76,7 +76,7 @@ func arrayOf(data []byte) js.Value {
 	return array
 }
 
-// promising converts f to a JavaScript function that returns a promise. The function f runs in its
+// promising converts f to a JavaScript function that returns a promise. Each call of f runs in its
 // own goroutine, because it may wait for promises. If f panics, the promise is rejected with an
 // error, which states that nothing was decided.
 func promising(f func(args []js.Value) (any, error)) js.Func {

@@ -30,7 +30,7 @@ func (t tally) things() (n int, more bool) {
 }
 
 // tally counts the entries of a list of side effects. An entry that may not have happened is not
-// counted. The function name returns "" if the receipt withholds the name of an entry.
+// counted. If the receipt withholds the name of an entry, name must return "".
 func (r counter) tally(list string, name func(i int, n canon.Node) string) tally {
 	at := "/side_effects/" + list
 	t, seen := tally{open: r.Unreported.Has(at), over: r.Over.Has(at)}, map[string]bool{}

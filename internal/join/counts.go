@@ -87,9 +87,9 @@ func add(to *map[receipt.Code]int64, more map[receipt.Code]int64) {
 }
 
 // Forgive changes as many missing predecessors to unchecked links as there are gaps, because each
-// gap may be a missing predecessor. The argument missing contains all done receipts with
-// MarkMissing. If there are gaps, call Forgive before receipts are counted. An unchecked link is
-// not a failure, so failures contains strands that reduce the number of failures of their streams.
+// gap may be a missing predecessor. Its argument must contain all done receipts with MarkMissing.
+// If there are gaps, call Forgive before receipts are counted. An unchecked link is not a failure,
+// so failures contains strands that reduce the number of failures of their streams.
 func Forgive(missing []Record, gaps int64) (done []Record, failures []Strand) {
 	done = slices.Clone(missing)
 	slices.SortFunc(done, func(a, b Record) int { return cmp.Or(a.Stream.Compare(b.Stream), a.compare(&b)) })

@@ -144,7 +144,7 @@ type linking struct {
 	terms   Terms
 	meeting Meeting
 	counted bool     // an intact receipt states the digest
-	tally   []Strand // by the number of the stream
+	tally   []Strand // indexed by stream number
 	done    []Record
 	open    []Part
 }

@@ -129,7 +129,7 @@ func Of(head []byte, whole bool) Found {
 	}
 	f, receipt := byMembers(head, whole)
 
-	// The signs of unsupported agents are more specific than those of transcripts.
+	// The signs of unsupported agents are more specific than the signs of transcripts.
 	if receipt || f.Kind != Unknown && f.Kind != Transcript {
 		return f
 	}

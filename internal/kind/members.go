@@ -9,7 +9,7 @@ import (
 // is a receipt, even if it is damaged. The exception is a draft, which has never been sealed or
 // signed.
 //
-// The result receipt reports whether the object is a receipt, which a verifier must evaluate.
+// The second result reports whether the object is a receipt, which a verifier must evaluate.
 func byMembers(head []byte, whole bool) (f Found, receipt bool) {
 	text := bytes.TrimLeft(head, " \t\r\n")
 	s, ended, another := sketchOf(string(text))

@@ -108,7 +108,7 @@ func isLangSmith(s sketch) bool { return s.has("run_type", "trace_id", "dotted_o
 const sessionLines = 50
 
 // SessionOf recognizes the log of an agent by one of its lines, or by the beginning of a file that
-// contains one JSON value. The result form is the name of the format if it is supported; it is
+// contains one JSON value. The second result is the name of the format if it is supported, and
 // empty if the kind is Session.
 func SessionOf(value []byte) (f Found, form string) {
 	s, _, _ := sketchOf(string(value[:min(len(value), Head)]))
@@ -160,8 +160,8 @@ const (
 	sketchElements = 4
 )
 
-// sketchOf reads the first JSON value in a text, up to the first error. The result ended reports
-// whether the end of the value was reached, and another reports whether an object follows it.
+// sketchOf reads the first JSON value in a text, up to the first error. It also reports whether the
+// end of the value was reached (ended), and whether an object follows the value (another).
 func sketchOf(text string) (s sketch, ended, another bool) {
 	d := json.NewDecoder(strings.NewReader(text))
 	d.UseNumber()

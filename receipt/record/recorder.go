@@ -215,7 +215,7 @@ func (r *Recorder) logMaterial() (m receipt.Material, told bool) {
 }
 
 // Dependencies returns the answers that the task has received so far, in the order of their events.
-// The times of a replay are those of the replay, not those of its source.
+// The times of a replay are its own, not the times of its source.
 func (r *Recorder) Dependencies() []Dependency {
 	list := slices.Clone(r.run.life.clock)
 	for _, x := range r.run.materials.order {

@@ -11,8 +11,8 @@ import (
 	"github.com/receiptkit/receiptkit/internal/untrusted"
 )
 
-// Sign adds a signature to a card, and returns the card in canonical JSON. The function sign
-// returns the compact serialization of a JWS over the card.
+// Sign adds a signature to a card, and returns the card in canonical JSON. It calls sign, which
+// must return the compact serialization of a JWS over the card.
 //
 // Verifiers compute the signed bytes either with or without empty members that are not required.
 // Sign removes such members from a card without signatures, so that both computations agree. If the

@@ -11,8 +11,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// FromReceipt returns the content of a receipt as an audit record, in canonical JSON. The key
-// public is the key that will sign the record.
+// FromReceipt returns the content of a receipt as an audit record, in canonical JSON. The argument
+// public is the public half of the key that will sign the record.
 //
 // The producer of the receipt is its only observer, and the receipt contains no digests of trees.
 // The record therefore marks the seven audit fields as asserted by the producer, and lists every

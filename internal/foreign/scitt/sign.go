@@ -19,8 +19,8 @@ type Statement struct {
 	Payload     []byte
 }
 
-// Sign returns a signed statement in deterministic CBOR. The function sign signs a Sig_structure
-// (RFC 9052 section 4.4).
+// Sign returns a signed statement in deterministic CBOR. It calls sign to sign a Sig_structure (RFC
+// 9052 section 4.4).
 func Sign(ctx context.Context, s Statement, sign func(context.Context, []byte) ([]byte, error)) ([]byte, error) {
 	alg, ok := algorithms()[s.Algorithm]
 	if !ok {

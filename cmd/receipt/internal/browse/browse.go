@@ -64,7 +64,7 @@ func browse(ctx context.Context, e *cli.Env, path string, o *options) error {
 	if err != nil {
 		return err
 	}
-	dir, err := os.MkdirTemp("", "receipt-browse-*") // only its owner can read it
+	dir, err := os.MkdirTemp("", "receipt-browse-*") // only the owner can read the directory
 	if err != nil {
 		return cli.Usage("", "%w", err)
 	}

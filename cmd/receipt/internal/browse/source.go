@@ -69,8 +69,8 @@ func opener(v *receipt.Verifier, file *trust.KeyFile) *attest.Opener {
 	return attest.NewOpener(file.Set, v.Policy())
 }
 
-// open selects the receipts of a ledger, which stored states, a directory, or a file. If receipts
-// of a ledger were pruned, note states their number.
+// open selects the receipts in a ledger, a directory, or a file. If stored is set, the input is a
+// ledger. If receipts of the ledger were pruned, note states their number.
 func open(ctx context.Context, e *cli.Env, path string, stored bool) (s *input.Selection, note receipt.Note, done func(), err error) {
 	if !stored && !input.IsLedger(e, path) {
 		s, err = new(input.Flags).Selected(e, []string{path})

@@ -31,7 +31,7 @@ func Group(cmd *cobra.Command, below ...*cobra.Command) *cobra.Command {
 		}
 		return Usage(cmd.CommandPath()+" --help lists the commands", "expected a command")
 	}
-	cmd.FParseErrWhitelist.UnknownFlags = true // unknown flags after a misspelled command are not the actual mistake
+	cmd.FParseErrWhitelist.UnknownFlags = true // after a misspelled command, unknown flags are not the actual mistake
 	cmd.AddCommand(below...)
 	return cmd
 }

@@ -19,7 +19,7 @@ type OutputFlags struct {
 	Force bool
 }
 
-// Register adds the flags to those of a command; usage describes -o.
+// Register adds the flags to a command; usage describes -o.
 func (o *OutputFlags) Register(f *pflag.FlagSet, usage string) {
 	f.StringVarP(&o.Path, "output", "o", "", usage)
 	f.BoolVarP(&o.Force, "force", "f", false, "overwrite FILE")

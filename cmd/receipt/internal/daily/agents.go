@@ -22,8 +22,8 @@ type Folder struct {
 	variable string
 }
 
-// kept lists the directories of the agents below a home directory. They are the same on Linux,
-// macOS, and Windows.
+// kept lists the directories of the agents below a home directory. These directories are the same
+// on Linux, macOS, and Windows.
 func kept() []Folder {
 	return []Folder{
 		{Agent: "Claude Code", label: "claude", Path: ".claude/projects", variable: "CLAUDE_CONFIG_DIR"},

@@ -268,7 +268,7 @@ func (v *surveyor) found(works []*work, logs []*logFile, copies [][2]string) {
 	}
 }
 
-// distinct opens the logs of a group. The result copies contains the paths of logs that have the
+// distinct opens the logs of a group. It also returns, as copies, the paths of logs that have the
 // same bytes as another log, each with the path of that log.
 func (v *surveyor) distinct(group []*sighted, open func(*sighted) (*logFile, error)) (logs []*logFile, copies [][2]string) {
 	same := map[canon.Digest]string{}

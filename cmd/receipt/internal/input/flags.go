@@ -18,7 +18,7 @@ type Flags struct {
 	Long             bool
 }
 
-// Register adds the flags to those of a command.
+// Register adds the flags to a command.
 func (f *Flags) Register(flags *pflag.FlagSet) {
 	names := kindNames()
 	flags.StringVar(&f.FilesFrom, "files-from", "", "read NUL-separated paths (`FILE`)")

@@ -207,7 +207,7 @@ func CheckTempDir(dir string) error {
 	return nil
 }
 
-// SpoolStdin copies stdin to a temporary file if it must be read twice. The function show returns
+// SpoolStdin copies stdin to a temporary file if it must be read twice. It calls show to display
 // the progress of the copy.
 func (s *Selection) SpoolStdin(ctx context.Context, dir string, twice bool, show func(passes ...string) *cli.Progress) (remove func(), err error) {
 	remove = func() {}

@@ -47,7 +47,8 @@ that file, use --expect-head.`,
 	return cmd
 }
 
-// Fsck verifies all of a ledger, which must have receipts: where there are none, nothing was verified.
+// Fsck verifies an entire ledger. The ledger must contain receipts, because otherwise nothing is
+// verified.
 func Fsck(ctx context.Context, e *cli.Env, policy trust.PolicyFlags, address string) error {
 	return (&ledgerFsckOptions{PolicyFlags: policy, limit: 20, some: true}).run(ctx, e, address)
 }

@@ -130,7 +130,7 @@ func (o *statementOptions) run(ctx context.Context, e *cli.Env, path string) err
 }
 
 // next returns the statement that follows the last one. The time of a statement is never earlier
-// than that of the last one.
+// than the time of the last statement.
 func (o *statementOptions) next(s ledger.StreamHead, last *statement.Signed, now time.Time) (*statement.Statement, error) {
 	next := &statement.Statement{Stream: s.Stream, Count: s.Head.Count, Head: s.Head.Hash, At: now.UTC().Truncate(time.Second), Final: o.final, Within: o.within}
 	if last == nil {

@@ -103,8 +103,8 @@ type ledgerRange struct {
 	from, before, until   time.Time
 }
 
-// register adds the flags to those of a command. The argument from is the name of the flag --from,
-// which the command may use for something else.
+// register adds the flags to a command. The flag for --from has the name from, because a command
+// may use --from for something else.
 func (r *ledgerRange) register(f *pflag.FlagSet, from string) {
 	f.StringVar(&r.stream, "stream", "", "only the stream of this receipt (`HASH`)")
 	cli.TimeVar(f, &r.from, from, "only receipts issued then or later, RFC 3339 (`TIME`)")

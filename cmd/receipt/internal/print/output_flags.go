@@ -95,7 +95,7 @@ func formatOf(path string) format {
 
 func selections() []string { return []string{"all", "failures", "summary"} }
 
-// Register adds the flags to those of a command.
+// Register adds the flags to a command.
 func (o *OutputFlags) Register(f *pflag.FlagSet) {
 	f.StringVar(&o.format, "format", "text", "output format: "+cli.OrList(formatNames())+" (`FORMAT`)")
 	f.StringArrayVar(&o.reports, "report", nil, "additional report: "+cli.OrList(extensions(true))+"; repeatable (`FILE`)")

@@ -61,8 +61,8 @@ func (p *TextPrinter) block(rep *receipt.Report, doc *canon.Document) *Block {
 	return b
 }
 
-// notRecorded lists the members that the source did not report, that may include more than
-// happened, that are estimates, and that were inferred.
+// notRecorded lists members that the source did not report, members that may include more than
+// happened, estimates, and inferred members.
 func (p *TextPrinter) notRecorded(b *Block, doc *canon.Document) {
 	r := headline.Read(doc.Root())
 	p.pointers(b, headline.NotRecorded, r.Unreported, "")

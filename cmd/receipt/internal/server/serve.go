@@ -73,7 +73,7 @@ Receipts are indexed once.`,
 }
 
 func (o *serveOptions) register(f *pflag.FlagSet) {
-	// The order of the flags is that of the help text: served receipts, requirements, clients, and
+	// The flags are in the order of the help text: served receipts, requirements, clients, and
 	// limits.
 	f.StringVar(&o.addr, "addr", "127.0.0.1:8080", "address; port 0 selects a free one (`IP:PORT`)")
 	f.StringArrayVar(&o.receipts, "receipts", nil, "receipts to serve: file, directory, or pattern; repeatable (`PATH`)")

@@ -40,7 +40,7 @@ type EvidenceFlags struct {
 	readProofs, readBatches, readDisclosures []string // the files of the evidence, except malformed ones
 }
 
-// Register adds the flags to those of a command.
+// Register adds the flags to a command.
 func (f *EvidenceFlags) Register(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&f.batches, "batch", nil, "manifest of a batch; repeatable (`FILE`)")
 	flags.StringVar(&f.Checkpoint, "checkpoint", "", "checkpoint that covers the input (`FILE`)")

@@ -19,7 +19,7 @@ type KeyFlags struct {
 	patience time.Duration
 }
 
-// Add adds the flags to those of a command.
+// Add adds the flags to a command.
 func (k *KeyFlags) Add(cmd *cobra.Command) {
 	k.AddKey(cmd)
 	cmd.Flags().StringVar(&k.id, "key-id", "", "ID of a key that is not in a JWK (`ID`)")

@@ -130,7 +130,7 @@ type PolicyFlags struct {
 	NoInputDigest                bool // the output contains no digests of inputs
 }
 
-// Register adds the flags to those of a command.
+// Register adds the flags to a command.
 func (f *PolicyFlags) Register(flags *pflag.FlagSet) {
 	flags.StringVarP(&f.Keys, "keys", "k", "", "trusted keys (JWK Set) (`FILE`)")
 	flags.StringVar(&f.Issuer, "issuer", "", "required issuer (`ID`)")

@@ -148,7 +148,7 @@ func (d *differences) members(a, b canon.Node) {
 		delete(inB, text)
 	}
 
-	// The remaining members are only in B.
+	// The remaining members exist only in B.
 	for name, value := range b.Members() { // in the order of the source
 		text := name.String()
 		if _, only := inB[text]; only {

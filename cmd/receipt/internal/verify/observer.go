@@ -90,8 +90,8 @@ func (o *observer) stream(v *receipt.Verifier, sum *stream.Summary, s chain.Stre
 }
 
 // anchored returns whether the streams meet the conditions of AEL level 3 (checks n to q and u),
-// which require that a log whose key is not an issuer's key includes all receipts. The argument
-// below is the reason why level 1 is not met.
+// which require that a log whose key is not an issuer's key includes all receipts. If the streams
+// do not meet level 1, below is the reason.
 func (o *observer) anchored(v *receipt.Verifier, sum *stream.Summary, below string) stream.Level {
 	l := stream.Level{Number: 3}
 	switch {

@@ -84,7 +84,7 @@ func permitted(f *Translator, fr *frame, options []byte, id, callID string) {
 		return
 	}
 
-	// A denial has a reason if the answer, or the matching form of the answer, states one.
+	// A denial has a reason if the answer, or the matching form of the answer, states a reason.
 	p["decision"] = decision
 	p["reason"] = event.Shorten(cmp.Or(fr.Text(fr.Root.Member("error"), "message"), fr.Text(a.result, "reason")))
 	if p["reason"] == "" && a.granted().Kind() == canon.KindBool {

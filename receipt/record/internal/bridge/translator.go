@@ -157,7 +157,7 @@ func (f *Translator) Line(index int, root canon.Node) error {
 		return e.Fail(event.CodeMalformed, root, "expected a member frame or event")
 	}
 
-	// The marks for replays are the same as those of an event.
+	// The marks for replays are the same as in an event.
 	f.in.marks = [2]canon.Node{root.Member("replayed"), root.Member("replay")}
 	return f.event(f.in.at, kind, root.Member("payload"))
 }

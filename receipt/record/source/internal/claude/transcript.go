@@ -304,7 +304,7 @@ func (t *Transcript) runs(n canon.Node) {
 func (t *Transcript) End() {
 	s, of := t.s, &t.main
 
-	// If no line belongs to the session, the log is that of an agent, and the log of its session is
+	// If no line belongs to the session, the log is from an agent, and the log of its session is
 	// missing.
 	if of.lines == 0 {
 		of = &t.side

@@ -19,8 +19,8 @@
 // tool or an agent is between them. If an agent used more tokens than all of its calls, the tokens
 // are a lower bound.
 //
-// Outcome: the outcome of the task is that of the outermost agents or, if there are no agents, of
-// the root spans. A failed request does not fail the task.
+// Outcome: the outermost agents or, if there are no agents, the root spans determine the outcome of
+// the task. A failed request does not fail the task.
 //
 // Repeated spans are counted once. If two spans have the same ID but differ, the first span is
 // used, and all values are lower bounds. If the span of a model call has no ID, spans within its

@@ -72,7 +72,7 @@ func (e *events) decided(a attributes) {
 	switch source {
 	case "config", "hook", "policy", "automated_reviewer", "automatedreviewer":
 	default:
-		// The decision from any other source may be that of a person.
+		// Any other source may stand for a decision by a person.
 		if !person {
 			s.Lacks(story.OtherDecision)
 		}

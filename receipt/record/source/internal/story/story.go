@@ -16,7 +16,7 @@ import (
 // A Story is the content of the logs of one task. It is not safe for concurrent use.
 type Story struct {
 	Kind     string // name of the source, such as claude-transcript
-	Inexact  bool   // the current line was repaired, so its digests would differ from those of the original line
+	Inexact  bool   // the current line was repaired, so its digests would differ from the digests of the original line
 	Relaying bool   // the current line repeats a line from the log of another agent
 
 	About
