@@ -21,7 +21,7 @@ const maxBytes = (math.MaxUint32 - 1) & math.MaxInt
 // limits the recursion of AppendCanonical.
 const maxDepth = 10_000
 
-// Limits are limits on the input of the parser. If a field is zero, its default applies. The
+// Limits specifies limits on the input of the parser. If a field is zero, its default applies. The
 // highest possible values are 4 GiB − 1 for Bytes and 10,000 for Depth; higher values are treated
 // as these.
 type Limits struct {

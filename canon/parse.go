@@ -25,7 +25,7 @@ func (p *parser) document() error {
 		return p.fail(CodeSizeLimit, 0, fmt.Sprintf("expected at most %d bytes, found more", p.limits.Bytes))
 	}
 
-	// RFC 8259 section 2, JSON-text: ws value ws.
+	// JSON text is a value with optional whitespace before and after it (RFC 8259 section 2).
 	i := p.space(0)
 	if i == len(p.src) {
 		return p.fail(codeEmptyInput, i, "expected a JSON value, found nothing")
@@ -90,8 +90,8 @@ func (p *parser) next(i int) (int, error) {
 		return i, p.expectedNext(last, first, i)
 	}
 
-	// RFC 8259 sections 4 and 5: a comma between two values, and no comma before the closing
-	// bracket.
+	// There is a comma between two values, but none before the closing bracket (RFC 8259 sections 4
+	// and 5).
 	switch c := p.src[i]; {
 	case c == last:
 		return p.end(i)
@@ -102,7 +102,7 @@ func (p *parser) next(i int) (int, error) {
 		return i, p.expectedNext(last, first, i)
 	}
 
-	// RFC 8259 section 4, member: string name-separator value.
+	// A member is a string, a colon, and a value (RFC 8259 section 4).
 	if container.kind == KindObject {
 		var err error
 		if i, err = p.name(i); err != nil {

@@ -15,8 +15,8 @@
 //
 // # Streams, links, and heads
 //
-// A stream is the sequence of receipts from one issuer, tenant, and workspace. Each receipt states
-// the hash of its predecessor in /chain/previous_receipt_hash; the first receipt states null. The
-// head of a stream is the hash of its last receipt. Given the head, a verifier can detect whether
-// any earlier receipt was changed or removed.
+// A stream is the sequence of receipts from one issuer, tenant, and workspace. Each receipt
+// contains the hash of its predecessor in /chain/previous_receipt_hash, which is null in the first
+// receipt. The head of a stream is the hash of its last receipt. Given the head, a verifier can
+// detect whether any earlier receipt was changed or removed.
 package chain

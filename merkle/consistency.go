@@ -32,8 +32,8 @@ func ProveConsistency(leaves []Hash, size uint64) ([]Hash, error) {
 }
 
 // CheckConsistency checks that the tree with size2 and root2 extends the tree with size1 and root1
-// (RFC 9162 section 2.1.4.2). The error is [ErrSizes], a *[LengthError], or a *[RootError] that
-// states the size of the tree whose root does not match.
+// (RFC 9162 section 2.1.4.2). The error is [ErrSizes], a *[LengthError], or a *[RootError] with the
+// size of the tree whose root does not match.
 func CheckConsistency(size1, size2 uint64, root1, root2 Hash, proof []Hash) error {
 	if size1 == 0 || size1 > size2 {
 		return ErrSizes

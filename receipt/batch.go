@@ -32,8 +32,8 @@ func (s batchStep) check(doc *canon.Document, holds bool, rep *Report) {
 		return
 	}
 
-	// That a receipt is in a log and that it is in a batch are separate statements. One of them
-	// does not replace the other.
+	// That a receipt is in a log and that it is in a batch are separate statements. Neither
+	// replaces the other.
 	inclusion, batch := s.weighProofs(doc.Root(), rep), s.weighBatches(doc, stated, rep.ReceiptHash)
 	if s.from.err != nil && inclusion.Code == CodeUnknownKey { // the key of the log may be one that could not be read
 		inclusion.Code, inclusion.Reason = CodeTrustUnavailable, trustUnavailable
@@ -244,7 +244,7 @@ func (s batchStep) weighIncluded(t *tally) (why Check) {
 	return why
 }
 
-// weighBatches looks for the receipt in the batches. The batch whose root the receipt states
+// weighBatches looks for the receipt in the batches. The batch with the root in the receipt
 // determines the result. Other batches may contain the same receipt ID.
 func (s batchStep) weighBatches(doc *canon.Document, stated canon.Node, hash canon.Digest) Check {
 	if len(s.evidence.batches) == 0 {
@@ -258,7 +258,7 @@ func (s batchStep) weighBatches(doc *canon.Document, stated canon.Node, hash can
 	root, err := canon.ParseDigest(stated.Text())
 	var rooted, listed Check
 
-	// A batch is relevant if the receipt states its root, regardless of which receipts the batch
+	// A batch is relevant if its root is in the receipt, regardless of which receipts the batch
 	// lists.
 	for i, b := range s.evidence.batches {
 		if err == nil && root == b.Root() {
@@ -266,7 +266,7 @@ func (s batchStep) weighBatches(doc *canon.Document, stated canon.Node, hash can
 		}
 	}
 
-	// The batch whose root the receipt states determines the result. Another batch that lists the
+	// The batch with the root in the receipt determines the result. Another batch that lists the
 	// receipt ID is used only to explain the result.
 	for _, b := range s.evidence.batches {
 		leaf, stated, ok := b.Find(id)
@@ -298,7 +298,7 @@ func (s batchStep) weighBatches(doc *canon.Document, stated canon.Node, hash can
 
 const rootPointer = "/chain/merkle_root"
 
-// checkLeaf compares the receipt with its leaf in the batch whose root it states.
+// checkLeaf compares the receipt with its leaf in the batch whose root is in the receipt.
 func (s batchStep) checkLeaf(doc *canon.Document, id []byte, listed merkle.Hash, ok bool) Check {
 	if !ok {
 		return Check{Step: StepBatch, Status: StatusFailed, Code: CodeMerkleRootMismatch, Pointer: rootPointer,
@@ -336,8 +336,8 @@ func (s batchStep) batchLeaf(doc *canon.Document) (merkle.Hash, error) {
 	return merkle.LeafHash(content), err
 }
 
-// otherRoot reports that a batch lists the receipt, although the receipt does not state the root of
-// that batch.
+// otherRoot reports that a batch lists the receipt, although the receipt contains a different root
+// or none.
 func otherRoot(b Batch, id []byte, root canon.Digest, stated bool) Check {
 	c := Check{Step: StepBatch, Status: StatusFailed, Code: CodeMerkleRootMismatch, Computed: b.Root().String()}
 	if !stated {

@@ -23,8 +23,8 @@ type Checkpoint struct {
 	opened *checkpoint
 }
 
-// A checkpoint is a checkpoint in the evidence, after it has been opened. Each checkpoint is opened
-// only once, for all receipts.
+// A checkpoint is a piece of evidence that has been opened. Each checkpoint is opened only once,
+// for all receipts.
 type checkpoint struct {
 	claims     tlog.Checkpoint // zero if the text is not a checkpoint
 	text       canon.Digest    // SHA-256 digest of the text
@@ -103,7 +103,8 @@ func (k *noteKeys) open(note []byte) *checkpoint {
 		c.logs = append(c.logs, k.byLog[log])
 	}
 
-	// Each cosignature covers the checkpoint and the time that it states (C2SP tlog-cosignature).
+	// Each cosignature covers the checkpoint and the time in the cosignature (C2SP
+	// tlog-cosignature).
 	for _, s := range signed.Cosignatures {
 		k.weigh(c, k.byWitness[s.Witness], s.At)
 	}
@@ -165,7 +166,7 @@ func noteFault(err error) string {
 }
 
 // weigh adds a cosignature to those that count, or records why it does not count. A cosignature
-// with a stolen key never counts, because the thief can state any time.
+// with a stolen key never counts, because the thief can put any time into it.
 func (k *noteKeys) weigh(c *checkpoint, witness *Key, at time.Time) {
 	why := ""
 	switch code := untimely(witness, at, false); {

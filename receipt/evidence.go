@@ -61,9 +61,9 @@ type Batch interface {
 	// receipt hash is zero if the batch does not list it.
 	Find(receiptID []byte) (leaf merkle.Hash, hash canon.Digest, ok bool)
 
-	// Explain returns a sentence that explains why a receipt in the batch may state the given root,
-	// for example because an older construction results in that root. It returns "" if there is no
-	// known explanation.
+	// Explain returns a sentence that explains why a receipt in the batch may contain the given
+	// root, for example because an older construction results in that root. It returns "" if there
+	// is no known explanation.
 	Explain(stated canon.Digest) string
 }
 
@@ -137,7 +137,7 @@ func (e *evidence) uncompared() Check {
 // and even the supplied checkpoint proves nothing about this receipt.
 func (e *evidence) demandsUnknown() bool { return e.demands != nil && len(e.demands.logs) == 0 }
 
-// A proof is a proof in the evidence. Several proofs may have the same checkpoint.
+// A proof is an inclusion proof from the evidence. Several proofs may have the same checkpoint.
 type proof struct {
 	given      int // index in the evidence
 	index      uint64

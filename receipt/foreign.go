@@ -59,7 +59,7 @@ type ForeignSignature struct {
 	KeyID     string // ID of the trusted key, unless Public is set; "" accepts any key for Issuer, or any key with Role
 	Public    []byte // Ed25519 key in the receipt, which selects the trusted key with the same material
 	Algorithm string // name as in JOSE; "" for the algorithm of the trusted key
-	Issuer    string // author that the receipt states; "" if the format states only the key
+	Issuer    string // author according to the receipt; "" if the format states only the key
 	Role      Role   // "": issuer
 	Value     []byte // decoded signature, in the form that JOSE uses (RFC 7518)
 	DER       bool   // an ECDSA signature is an Ecdsa-Sig-Value (RFC 3279) instead, as in DSSE envelopes

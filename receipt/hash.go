@@ -311,7 +311,7 @@ func (f *fileSearch) look(named canon.Node) {
 		return
 	}
 
-	// The receipt states the digest of a file, so the supplied files are relevant even if they do
+	// The receipt contains the digest of a file, so the supplied files are relevant even if they do
 	// not include this file.
 	f.watched.see(pieceMaterials, 0)
 	switch actual, found := f.in.Lookup(d); {

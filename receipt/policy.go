@@ -15,7 +15,7 @@ import (
 	"github.com/receiptkit/receiptkit/merkle/tlog"
 )
 
-// A Policy states the requirements that a receipt must meet to be verified. The zero Policy
+// A Policy contains the requirements that a receipt must meet to be verified. The zero Policy
 // requires one valid signature by a key that may sign for the issuer of the receipt.
 type Policy struct {
 	// Issuer is the required issuer.id. A key that lists no issuers may sign for this issuer. If
@@ -68,7 +68,7 @@ type Policy struct {
 	Limits canon.Limits
 }
 
-// A CheckpointRule states requirements for a checkpoint. A single checkpoint that includes the
+// A CheckpointRule contains requirements for a checkpoint. A single checkpoint that includes the
 // receipt (see [Evidence.Proofs]) must meet all of these requirements.
 type CheckpointRule struct {
 	// Required makes a receipt undecided unless it is shown to be included in a checkpoint of a
@@ -365,7 +365,7 @@ func (u unavailable) CheckRaw([]byte, *ForeignSignature) (*Key, *SignatureError)
 type Trust interface {
 	// CheckSignature checks the signature e of message. The message consists of the 71 ASCII bytes
 	// of chain.receipt_hash, or it is the message of a DSSE envelope around a receipt or a stream
-	// statement, which begins with "DSSEv1 ". A DSSE envelope does not state an algorithm.
+	// statement, which begins with "DSSEv1 ". A DSSE envelope does not name an algorithm.
 	// CheckSignature checks the following conditions in this order, and stops at the first one that
 	// is true: the algorithm is not supported, the value is malformed, the key is unknown, the
 	// algorithm does not match the key, the signature is invalid.

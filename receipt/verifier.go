@@ -182,9 +182,9 @@ func (v *Verifier) digestInput(data []byte, rep *Report) {
 	}
 }
 
-// judge performs the seven steps. Each step records exactly one status, except that a failed schema
-// step records one for each location. If a step cannot be checked because of an earlier failure, it
-// records that.
+// judge performs the seven steps of a verification. Each step records exactly one status, except
+// that a failed schema step records one for each location. If a step cannot be checked because of
+// an earlier failure, it records that.
 func (v *Verifier) judge(doc *canon.Document, rep *Report) {
 	root := doc.Root()
 	rep.ReceiptID = append(rep.ReceiptID, root.Member("receipt_id").Text()...)
@@ -197,7 +197,7 @@ func (v *Verifier) judge(doc *canon.Document, rep *Report) {
 	// The hash is computed even if the schema step fails, so that both findings are reported.
 	schemaHolds := schemaStep{v}.check(root, rep)
 	hashHolds := hashStep{v}.check(doc, schemaHolds, rep)
-	if !schemaHolds || !hashHolds { // no files were looked up, and the report states the reason
+	if !schemaHolds || !hashHolds { // no files were looked up, and the report contains the reason
 		v.watched.seeAll(pieceMaterials)
 	}
 

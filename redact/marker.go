@@ -10,7 +10,7 @@ import (
 
 // A Marker replaces secrets in text in the same way as the protocol's own harness. Its placeholders
 // are those of session bundles: <redacted:NAME:LEN>, where LEN is the length of the secret in
-// bytes. The placeholders in receipts do not state a length; see [Policy].
+// bytes. The placeholders in receipts do not contain a length; see [Policy].
 //
 // A Marker is immutable and safe for concurrent use.
 type Marker struct {

@@ -34,7 +34,7 @@ type Finding struct {
 // from salts, which must return random and secret bytes, as crypto/rand.Reader does. Redacting the
 // result again changes nothing.
 //
-// If the draft cannot be redacted, the error lists the first 20 problems and states the total
+// If the draft cannot be redacted, the error lists the first 20 problems and contains the total
 // number of problems.
 func (p *Policy) Redact(d *canon.Document, salts io.Reader) (*Result, error) {
 	var refused refusedError

@@ -16,7 +16,7 @@ const (
 )
 
 // placeholderOf returns the placeholder for a match of a detector. Upstream's placeholder also
-// states a length, after the name.
+// contains a length, after the name.
 func placeholderOf(detector string) string { return "<redacted:" + detector + ">" }
 
 // A cleaner removes everything that the detectors and the URL rule find in a string.

@@ -172,8 +172,8 @@ func (w *walk) visitChild(f frame, token string, states []state, headers bool) {
 		return
 	}
 
-	// The first match determines the reason. The order is pointers, names, private keys, and the
-	// enclosing object.
+	// The first match determines the reason. Pointers are compared first, followed by names,
+	// private keys, and the enclosing object.
 	next, named := w.policy.patterns.step(states, token)
 	if named {
 		w.withhold(rulePointer)

@@ -21,7 +21,7 @@
 //
 // # Problems
 //
-// A [Problem] states a location, the expected value, and the actual value. Text from the document
+// A [Problem] contains a location, the expected value, and the actual value. Text from the document
 // is quoted, escaped, and truncated. The private members of a key are named, but their values are
 // never shown. Every part of a document can be invalid, so the cost of reporting is limited:
 // [Schema.Check] lists the first [MaxProblems] problems and only counts the others.

@@ -25,7 +25,7 @@ type Problem struct {
 	// Keyword is the JSON Schema keyword that failed, such as "required".
 	Keyword string
 
-	// Detail states the expected and the actual value on one line. Text from the document is
+	// Detail describes the expected and the actual value on one line. Text from the document is
 	// quoted, escaped, and truncated after 64 bytes.
 	Detail string
 }

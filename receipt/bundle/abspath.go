@@ -136,7 +136,7 @@ func pathOfURL(text []byte, i int) (start, end int) {
 		return i, pathEnd(text, i, host)
 	}
 
-	// RFC 3986 section 3.2: the authority ends before the path, the query, or the fragment.
+	// The authority ends before the path, the query, or the fragment (RFC 3986 section 3.2).
 	for host < len(text) && text[host] > ' ' && strings.IndexByte("/?#\"'<>`", text[host]) < 0 {
 		host++
 	}

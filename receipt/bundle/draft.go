@@ -32,8 +32,8 @@ const maxListed = 10_000
 // also its only artifact, which is identified by the digest of the bundle's bytes. The draft
 // contains the bundle's statements about the run, with placeholders for strings that look like
 // secrets. Values that a receipt requires but the bundle does not state are listed in
-// metadata.unreported. The draft's redactions are the removals that the bundle states; their fields
-// are pointers into the bundle.
+// metadata.unreported. The draft's redactions are the removals that are listed in the bundle; their
+// fields are pointers into the bundle.
 //
 // The determinism of a run is best_effort or unavailable. The embedded run record is a material,
 // identified by the SHA-256 of its canonical form (RFC 8785). A question without a recorded answer
@@ -72,7 +72,7 @@ type drafting struct {
 	bundle     value
 	marks      *marks
 	info       *Info
-	unreported []string // JSON Pointers of values that the bundle omits or states only in part
+	unreported []string // JSON Pointers of values that the bundle omits or contains only in part
 	atLeast    []string // the subset of unreported whose values are sums and lists of the stated values
 	took       *int64   // duration of the run in milliseconds; nil if unreported
 }
@@ -88,7 +88,7 @@ func (d *drafting) floor(at string) {
 // said returns the string value of a member, with placeholders for secrets.
 func (d *drafting) said(v value, name string) string { return d.marks.clean(v.member(name)) }
 
-// or returns told, or otherwise if the bundle does not state the value.
+// or returns told, or otherwise if the bundle does not contain the value.
 func (d *drafting) or(told, otherwise, at string) string {
 	if told == "" {
 		d.untold(at)
@@ -166,7 +166,7 @@ func (d *drafting) lifecycle(source value, issued time.Time) (l receipt.Lifecycl
 		return l, &Error{NotEnded, "$.source.status", "expected completed, succeeded, failed, error or canceled"}
 	}
 
-	// A receipt requires a start time and a completion time. If the bundle does not state one of
+	// A receipt requires a start time and a completion time. If the bundle does not contain one of
 	// them, the time of issue is used instead.
 	started, begun := timeOf(source.member("started_at"))
 	if !begun {
@@ -238,7 +238,7 @@ func (d *drafting) toolCalls() []receipt.ToolCall {
 
 const calls = "$.tools.calls"
 
-// gone returns the paths in calls at which the bundle states a removal.
+// gone returns the paths in calls at which the bundle lists a removal.
 func (d *drafting) gone() map[string]bool {
 	paths := map[string]bool{}
 	for _, e := range d.bundle.member("redaction").member("entries").each {

@@ -183,7 +183,7 @@ func (c *checker) chain(s StreamHead) error {
 			return err
 		}
 
-		// The row must state the position at which it was found.
+		// The row must contain the position at which it was found.
 		r.Stream, r.Position = s.Stream, position
 		c.read(r)
 		if known {

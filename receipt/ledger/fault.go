@@ -13,7 +13,7 @@ import (
 type Fault struct {
 	Code     string       // a code of package receipt, or FaultFile, FaultMissing, FaultUnreadable, or FaultRow
 	ID       string       // receipt_id, if known
-	Stream   chain.Stream // the stream that the row states; zero if it states none
+	Stream   chain.Stream // the stream in the row; zero if there is none
 	Position uint64       // position in the stream, from 1; 0 if unknown
 	Detail   string
 }

@@ -128,7 +128,7 @@ func (i *Issuer) IssueUntilKnown(ctx context.Context, draft json.Marshaler) (*re
 		}
 
 		// Only a result about the receipt_id also applies to the earlier attempts. An error that
-		// states only that this attempt stored nothing does not apply to earlier attempts.
+		// means only that this attempt stored nothing does not apply to earlier attempts.
 		sealed, err = i.Issue(ctx, draft)
 		switch {
 		case err == nil, answers(err):

@@ -14,7 +14,7 @@ import (
 // A Query selects receipts in a ledger. The zero Query selects all receipts. Results are in the
 // order in which the receipts were stored, which is also the order of each chain. Receipts that are
 // stored later come after all others. The issued_at times may be in a different order, because
-// drafts may state their own times, and the clocks of several machines differ.
+// drafts may contain their own times, and the clocks of several machines differ.
 type Query struct {
 	Task    string        // the task, which is the subject or identifiers.task_id; "" selects any task
 	Session string        // identifiers.session_id; "": any

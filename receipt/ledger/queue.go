@@ -175,8 +175,8 @@ func (a *attempt) round(ctx context.Context, again bool) (head chain.Head, moved
 		return head, false
 	}
 
-	// The outcome is known only if the error states it. A store may wrap ErrNotStored in addition
-	// to one of the other two errors, which are more specific.
+	// The outcome is known only if the error describes it. A store may wrap ErrNotStored in
+	// addition to one of the other two errors, which are more specific.
 	switch err := a.append(ctx, head, a.run[:ready]); {
 	case err == nil:
 		n := 0

@@ -41,8 +41,8 @@ func Tree(ctx context.Context, r Reader, q Query) (*merkle.Tree, error) {
 	return tree, nil
 }
 
-// contentHash returns the hash that is computed from a stored receipt, if the receipt states the
-// same hash.
+// contentHash returns the hash that is computed from a stored receipt, if it is equal to the hash
+// in the receipt.
 func contentHash(doc *canon.Document, r *Row) (canon.Digest, error) {
 	if err := doc.Parse(r.JSON, canon.Limits{}); err != nil {
 		return canon.Digest{}, r.unreadable(err)

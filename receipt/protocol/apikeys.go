@@ -13,7 +13,7 @@ import (
 const (
 	MaxAPIKeyBytes = 1 << 20 // of the file
 	maxAPIKeys     = 1000
-	maxAPIKeyName  = 80 // bytes of a name
+	maxAPIKeyName  = 80 // maximum length of a name, in bytes
 )
 
 // APIKeys contains the keys that a server accepts. An APIKeys is immutable and safe for concurrent
@@ -48,7 +48,7 @@ func NewAPIKeys(entries ...APIKey) (*APIKeys, error) {
 //
 //	printf %s "$KEY" | sha256sum
 //
-// A file without keys is rejected, as are two entries with the same name or digest. Errors state
+// A file without keys is rejected, as are two entries with the same name or digest. Errors contain
 // the line number, but the only content that they repeat is the names of members.
 func ParseAPIKeys(data []byte, known ...Scope) (*APIKeys, error) {
 	if len(data) > MaxAPIKeyBytes {
@@ -124,7 +124,7 @@ func (k *APIKeys) Authenticate(r *http.Request) (*Client, error) {
 	return nil, unauthorized()
 }
 
-// unauthorized returns a 401 error. RFC 9110 section 11.6.1 requires the response to state the
+// unauthorized returns a 401 error. RFC 9110 section 11.6.1 requires the response to name the
 // authentication scheme.
 func unauthorized() error {
 	e := &Error{Code: CodeAuth, Message: "expected a valid API key: Authorization: Bearer rk_…"}

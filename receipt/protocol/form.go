@@ -16,10 +16,10 @@ import (
 
 // These are limits on the parts of a request that identify a resource.
 const (
-	maxQuery   = 4 << 10 // bytes of a query
-	maxPath    = 4 << 10 // bytes of a path
+	maxQuery   = 4 << 10 // maximum length of a query, in bytes
+	maxPath    = 4 << 10 // maximum length of a path, in bytes
 	maxHeaders = 100
-	MaxID      = 1 << 10 // bytes of an ID in a path
+	MaxID      = 1 << 10 // maximum length of an ID in a path, in bytes
 )
 
 // checkForm rejects a request if its headers, path, or query exceed the limits for all routes.

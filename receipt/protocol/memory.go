@@ -343,7 +343,7 @@ func (m *Memory) makeRoom(actor [32]byte, now time.Time) error {
 	}
 }
 
-// noRoom returns an error that states when room is expected to be available again.
+// noRoom returns an error that tells the client when room is expected to be available again.
 func noRoom(own bool, oldest *list.Element, now time.Time) error {
 	wait := time.Second
 	if oldest != nil {

@@ -36,9 +36,9 @@ type Route struct {
 	// order of the routes.
 	Pattern string
 
-	Scope  Scope    // scope that the API key must have; without it, the route is treated as absent "" for none
+	Scope  Scope    // scope without which the route is treated as absent; "" for none
 	Open   bool     // requires no protocol version and no API key, such as for discovery and health
-	Params []string // allowed query parameters; others are rejected. Ignored for a path that ends in /
+	Params []string // allowed query parameters; ignored for a path that ends in /
 	Body   Body     // body of POST, PUT, and PATCH requests
 	Limit  int64    // the maximum size of the body, in bytes; zero means [Limits].Body
 	Again  bool     // a request may be processed again, so an Idempotency-Key is ignored

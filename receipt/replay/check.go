@@ -116,7 +116,7 @@ func (c *checker) compare() error {
 		c.found = append(c.found, finding{outcome: undecided, at: "/replay_input/unavailable_reason", detail: "the receipt states that the replay failed because something was unavailable"})
 	}
 
-	// If the request states an incorrect digest, the corresponding delta differs as a consequence.
+	// If the digest in the request is incorrect, the corresponding delta differs as a consequence.
 	c.mismatches()
 	for _, f := range found {
 		c.tell(f)
@@ -125,7 +125,7 @@ func (c *checker) compare() error {
 	return nil
 }
 
-// expected returns the draft that the receipt of the replay should match. Only that receipt states
+// expected returns the draft that the receipt of the replay should match. Only that receipt shows
 // whether a module requested an answer that no log records.
 func (c *checker) expected() (*expected, error) {
 	uses := func(s *swap) bool { return s.operation != "add" || c.keys[s.Key] }

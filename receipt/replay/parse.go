@@ -33,7 +33,7 @@ func ParseRequest(data []byte) (*Request, error) {
 		return nil, &RequestError{"body", "expected a JSON object"}
 	}
 
-	// RFC 7493 section 2.2: outside this range, different integers have the same canonical form.
+	// Outside this range, different integers have the same canonical form (RFC 7493 section 2.2).
 	if at, lossy := p.doc.LossyInteger(); lossy {
 		return nil, &RequestError{paramOf(at.Pointer()), "expected no integer outside of ±(2^53-1): write it as a string"}
 	}
@@ -58,7 +58,7 @@ func whyNot(err error) string {
 // paramOf returns the name of the request member that contains the location of a pointer. If the
 // location is within a value, the name includes the names of nested members.
 func paramOf(pointer string) string {
-	at := strings.Split(pointer, "/")[1:] // RFC 6901: a pointer begins with a slash
+	at := strings.Split(pointer, "/")[1:] // a pointer begins with a slash (RFC 6901)
 	for i, token := range at {
 		at[i] = short(strings.NewReplacer("~1", "/", "~0", "~").Replace(token))
 	}
@@ -253,7 +253,7 @@ func timeIn(value []byte) (receipt.Time, bool) {
 // keyPrefix returns the prefix of an override key: llm, mcp, secret, time, or host. The prefix is
 // followed by a colon and a name. In mcp and host keys, two names follow, separated by a colon, and
 // the first name contains no colon. Names are non-empty and consist of printable characters other
-// than spaces. An error states what was expected and what was found. An error quotes only the
+// than spaces. An error describes what was expected and what was found. An error quotes only the
 // prefix, because a name may be that of a secret.
 func keyPrefix(text string) (string, error) {
 	prefix, name, cut := strings.Cut(text, ":")

@@ -13,7 +13,7 @@ import (
 const (
 	MaxRequest   = 4 << 20 // bytes
 	maxOverrides = 4096
-	maxKey       = 512 // bytes of an override key
+	maxKey       = 512 // maximum length of an override key, in bytes
 )
 
 // A Mode specifies how a task is replayed.
@@ -82,8 +82,8 @@ func (o *Override) Digest() (canon.Digest, bool) {
 // Format prints the key, never the value, for every verb.
 func (o Override) Format(w fmt.State, verb rune) { io.WriteString(w, o.Key) }
 
-// Mismatches returns the overrides that have an inline value and state an incorrect digest. A
-// request with a mismatch is well formed, but a server rejects it.
+// Mismatches returns the overrides that have an inline value and an incorrect digest. A request
+// with a mismatch is well formed, but a server rejects it.
 func (r *Request) Mismatches() (list []Mismatch) {
 	for i := range r.Overrides {
 		o := &r.Overrides[i]

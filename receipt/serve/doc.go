@@ -33,7 +33,7 @@
 // request itself. For a stored receipt, valid is true only if the receipt is verified, and never if
 // only its content was checked. A streamed response is complete if its last line is a summary, and
 // incomplete otherwise. The response to a replay request is the new task; the receipt of that task
-// states the outcome.
+// shows the outcome.
 //
 // # What a client can do
 //

@@ -116,7 +116,7 @@ func afterCursor(task, cursor string) (after canon.Digest, err error) {
 }
 
 // beginPage returns the text of a page up to its first receipt. If receipts of the task have been
-// pruned, the text states the number of pruned receipts.
+// pruned, the text contains the number of pruned receipts.
 func beginPage(c *call, q TaskQuery) ([]byte, error) {
 	begin := []byte(`{"object":"list",`)
 	if p, ok := c.s.options.Source.(pruner); ok {
@@ -144,7 +144,8 @@ func appendPage(dst []byte, page []Stored, q TaskQuery) (out []byte, last canon.
 			return nil, last, err
 		}
 
-		// Only receipts that state the task are listed, but the cursor advances past all receipts.
+		// Only receipts that contain the task are listed, but the cursor advances past all
+		// receipts.
 		if tells(doc.Root(), q.Task) {
 			if len(dst) > begin {
 				dst = append(dst, ',')

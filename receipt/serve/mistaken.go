@@ -18,7 +18,7 @@ const (
 	sendArchive  = "this looks like CBOR: send it as " + mediaCBOR
 )
 
-// hint adds a hint to a report on a body that is not a receipt. The hint states what the body is
+// hint adds a hint to a report on a body that is not a receipt. The hint describes what the body is
 // and what to send instead. The hint does not change the verdict or the codes.
 func hint(rep *receipt.Report, data []byte, form stream.Kind) {
 	if noReceipt(rep) {

@@ -24,11 +24,11 @@ type Options struct {
 	Anchors map[string]func() *Verifier
 
 	// Source contains the receipts that the protocol's routes serve. If it is nil, these routes do
-	// not exist, and discovery states receipts: false.
+	// not exist, and discovery contains receipts: false.
 	Source Source
 
 	// Replay replays tasks for clients that have the scope tasks:replay. If it is nil, the response
-	// is a 404 error, and discovery states replay: false.
+	// is a 404 error, and discovery contains replay: false.
 	Replay Replayer
 
 	// Keys returns the JWK Set whose public members are served at /.well-known/jwks.json. If Keys

@@ -29,10 +29,11 @@ type pruner interface {
 //
 // A Source does not verify receipts. It returns a receipt that was altered in the store unchanged,
 // so that verification can report the alteration. A Source is not trusted, either: a Server checks
-// that the results state the requested ID or task and are within the reach of the client.
+// that the results contain the requested ID or task and are within the reach of the client.
 //
 // A Source that returns a *[ledger.PrunedError] must also have the method CountPruned(ctx, q
-// TaskQuery) (int64, error), so that a list can state how many receipts are missing from it.
+// TaskQuery) (int64, error), so that a list can contain the number of receipts that are missing
+// from it.
 type Source interface {
 	// Get returns the receipt with the given receipt_id. A receipt outside the reach is not found.
 	// The Source should not read the receipt to determine this, because the response time would
@@ -71,7 +72,7 @@ type Stored struct {
 	Link *receipt.Check
 }
 
-// isReceipt checks that a receipt states exactly the requested ID, regardless of how the Source
+// isReceipt checks that a receipt contains exactly the requested ID, regardless of how the Source
 // found the receipt. A receipt is treated as absent unless its content shows that it is within
 // reach.
 func (s Stored) isReceipt(id string, reach protocol.Reach) error {

@@ -22,7 +22,7 @@ const (
 	mostPage      = 200
 	usualPage     = 50
 	maxVerifyBody = 64 << 10
-	maxEcho       = 64 // bytes of a value from the receipt that a summary contains
+	maxEcho       = 64 // maximum length of a value from the receipt in a summary, in bytes
 )
 
 // getReceipt serves GET /v1/receipts/{id}. The response is the protocol's resource or, if the

@@ -55,7 +55,7 @@ func (e *DocumentError) Error() string {
 //
 // The sequence ends with the first error, which is a *[DocumentError], an *[IncompleteError] if a
 // source cannot be read or is empty, or the error from ctx. Read uses only the option Long, and the
-// kinds that the sources state.
+// kinds of the sources.
 func Read(ctx context.Context, sources []Source, o Options) iter.Seq2[*Document, error] {
 	return func(yield func(*Document, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)

@@ -94,7 +94,7 @@ func (g *gitleaks) detectors() ([]secret.Detector, error) {
 		list, ids = append(list, d), append(ids, r.ID)
 	}
 
-	// Rules are compiled here, so that an error can state the rule in the file.
+	// Rules are compiled here, so that an error can name the rule in the file.
 	var wrong *secret.DetectorError
 	if _, err := secret.Compile(list); errors.As(err, &wrong) {
 		return nil, &Error{Rule: ids[wrong.Index], Detail: wrong.Reason}

@@ -101,7 +101,7 @@ func (p *policy) rules() (redact.Rules, error) {
 		r.Detectors = slices.Delete(r.Detectors, i, i+1)
 	}
 
-	// The file's own detectors are compiled separately, so that errors can state their lines.
+	// The file's own detectors are compiled separately, so that errors can contain their lines.
 	var wrong *secret.DetectorError
 	if _, err := secret.Compile(p.own.Detectors); errors.As(err, &wrong) {
 		return r, &Error{Line: p.lines[min(wrong.Index, len(p.lines)-1)], Detail: fmt.Sprintf("detector %q: %s", wrong.Name, wrong.Reason)}

@@ -123,7 +123,7 @@ func (l *Log) Empty() bool { return len(l.seen) == 0 }
 func (l *Log) Counts() Counts { return l.counts }
 
 // Digest returns the SHA-256 of all covered events, each in canonical form and followed by a line
-// feed. A receipt states this value as the digest of its log.
+// feed. A receipt contains this value as the digest of its log.
 func (l *Log) Digest() canon.Digest { return canon.Digest(l.sum.Sum(nil)) }
 
 // take passes an event on if it belongs to the task and its sequence number is valid.

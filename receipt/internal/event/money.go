@@ -8,7 +8,7 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// Amounts of money are added as decimal numbers, so 0.1 and 0.2 are exactly 0.3. A receipt states
+// Amounts of money are added as decimal numbers, so 0.1 and 0.2 are exactly 0.3. A receipt contains
 // the double nearest to the sum, with the fewest digits that identify it.
 const (
 	maxDecimals = 40 // digits after the decimal point; more than any double near one cent has

@@ -45,8 +45,8 @@ const (
 )
 
 // HandoffStatuses maps the states of work by another agent or a bridge worker to handoff statuses.
-// Any other state, such as running, means accepted, because that status does not state that the
-// work has ended.
+// Any other state, such as running, means accepted, because that status does not mean that the work
+// has ended.
 func HandoffStatuses() Words {
 	return Words{
 		{"rejected", "rejected"}, {"denied", "rejected"},

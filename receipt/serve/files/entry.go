@@ -24,7 +24,7 @@ type entry struct {
 	copy   bool  // copy of an earlier entry
 }
 
-// noStream means that the text does not state a stream.
+// noStream means that the text does not name a stream.
 const noStream = -1
 
 // A place is the number of an entry, with the key under which the entry can be found.

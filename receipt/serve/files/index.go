@@ -35,7 +35,7 @@ import (
 //
 // # Duplicate IDs
 //
-// A receipt_id is unique only for its issuer, but requests do not state an issuer. Copies, which
+// A receipt_id is unique only for its issuer, but requests do not name an issuer. Copies, which
 // have the same receipt hash, count as one receipt, and the first copy is served. If two receipts
 // have the same ID but different content, Open returns a *[ConflictError], because no response to a
 // request for that ID would be correct.

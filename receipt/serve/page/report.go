@@ -16,7 +16,7 @@ const (
 	maxShared   = 100     // listed groups
 	maxStreams  = 1000    // listed streams
 	maxInputs   = 1000    // listed inputs that could not be read
-	maxDocument = 1 << 20 // bytes of a single receipt that is shown in full
+	maxDocument = 1 << 20 // maximum length of a receipt that is shown in full, in bytes
 )
 
 // A Report is an audit report: a single HTML file for people to read, print, and keep. Reports on
@@ -41,7 +41,7 @@ type Report struct {
 // retained.
 func (r *Report) Add(rep *receipt.Report, text []byte) {
 	var root canon.Node
-	if r.doc.Parse(text, canon.Limits{Bytes: receipt.MaxBytes, Depth: receipt.MaxDepth}) == nil { // if parsing fails, the report states why
+	if r.doc.Parse(text, canon.Limits{Bytes: receipt.MaxBytes, Depth: receipt.MaxDepth}) == nil { // if parsing fails, the report says why
 		root = r.doc.Root()
 	}
 

@@ -97,7 +97,7 @@ func foreignKind(head []byte) (kind.Found, bool) {
 	head = head[:min(len(head), telltale)]
 	f := kind.Of(head, false)
 
-	// The payload of an envelope may state the format of a receipt beyond the first bytes.
+	// The format of the receipt in the payload of an envelope may be beyond the first bytes.
 	if f.Kind.Foreign() && len(all) > len(head) {
 		f = kind.Of(all, false)
 	}

@@ -11,7 +11,7 @@ import (
 
 // Facts contains the properties of a receipt that are compared with those of other receipts.
 type Facts struct {
-	Placed   bool         // the receipt states its position in a stream; if false, the other fields are undefined
+	Placed   bool         // the receipt contains its position in a stream; if false, the other fields are undefined
 	holds    bool         // the stated hash matches the content
 	Link     chain.Link   // as stated
 	Computed canon.Digest // the hash that was computed from the content
@@ -30,8 +30,9 @@ func fingerprintOf(text []byte) fingerprint {
 	return fingerprint(sum[:16])
 }
 
-// Gather reads the facts from a document. A document may state a position in a stream even if that
-// position is invalid. computed is the hash of the content, or zero if it has not been computed.
+// Gather reads the facts from a document. A document may contain a position in a stream even if
+// that position is invalid. computed is the hash of the content, or zero if it has not been
+// computed.
 func (f *Facts) Gather(doc *canon.Document, computed canon.Digest) {
 	f.Key, f.Placed = f.Key[:0], false
 	root := doc.Root()

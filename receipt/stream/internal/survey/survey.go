@@ -51,7 +51,7 @@ var ErrManyStreams = errors.New("stream: input contains more streams, or longer 
 // ErrChanged indicates that a source had different content when it was read a second time.
 var ErrChanged = errors.New("stream: input changed while it was read")
 
-// A selection states whether all, some, or none of the sources of a stream are selections.
+// A selection specifies whether all, some, or none of the sources of a stream are selections.
 type selection uint8
 
 const (

@@ -164,8 +164,8 @@ func (s *Scanner) Scan(text []byte, found []Span) []Span {
 	return found
 }
 
-// Knowledge returns the words by which the scanner finds a detector, given the index of the
-// detector.
+// Knowledge returns the words that tell the scanner when it needs the detector with the given
+// index.
 func (s *Scanner) Knowledge(detector int) Knowledge { return s.detector(detector).knowledge() }
 
 // Knows reports whether name contains a word of a detector, or may begin one at its end.

@@ -147,8 +147,8 @@ func (s *states) push(list []uint32) row {
 	return row(len(s.at) - 1)
 }
 
-// step creates the row that follows a row when a byte of a class is read. It returns false if there
-// were too many rows, in which case all rows have been discarded.
+// step creates the row that results from reading a byte of a class in row r. It returns false if
+// there were too many rows, in which case all rows have been discarded.
 func (s *states) step(r row, class uint8) (row, bool) {
 	if len(s.at) >= maxRows {
 		s.reset()

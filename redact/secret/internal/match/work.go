@@ -23,7 +23,7 @@ type progress struct {
 	begun    bool
 	search   bool // search the entire text
 	sweep    bool // too many bytes were read twice, so regions are searched instead of single positions
-	open     bool // the region from from to to must still be searched
+	open     bool // the region between from and to must still be searched
 	from, to int
 	end      int // end of the last match
 	spent    int // number of bytes read while trying positions
