@@ -91,7 +91,7 @@ func (ev *evidence) read(f besideFile) error {
 		switch {
 		case errors.As(err, &syntax), errors.As(err, &invalid):
 			return err
-		case err != nil: // the root is not that of the leaves
+		case err != nil: // the root does not match the leaves
 			ev.refute(f, receipt.CodeMerkleRootMismatch, err.Error(), "ask the issuer for the batch with which the receipts were sealed")
 			return nil
 		}

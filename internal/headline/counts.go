@@ -256,7 +256,8 @@ func (r counter) name(n canon.Node) string {
 	return unveiled(n.String())
 }
 
-// gap states why a name is "": the source did not record it, or the receipt does not state it.
+// gap states why name returns "", which is because the source did not record the name or because the
+// receipt does not state it.
 func (r counter) gap(n canon.Node) string {
 	if r.Hidden(n) {
 		return NotRecorded

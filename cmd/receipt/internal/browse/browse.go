@@ -86,7 +86,7 @@ func export(ctx context.Context, e *cli.Env, path string, o *options) error {
 	sum, err := write(ctx, e, path, o.output, o)
 	if err != nil {
 		_ = os.RemoveAll(filepath.Join(o.output, dataDir))
-		_ = os.Remove(o.output) // if it is empty
+		_ = os.Remove(o.output) // fails unless the directory is empty
 		return err
 	}
 	fmt.Fprintln(e.Text(), new(print.Totals).Line(sum))

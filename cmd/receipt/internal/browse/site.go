@@ -28,7 +28,7 @@ const (
 // mostSentence is the maximum length of a headline in the list, in bytes.
 const mostSentence = 200
 
-// dataDir is the directory of the data files in a view.
+// dataDir is the name of the directory with the data files of a view.
 const dataDir = "data"
 
 // A site writes a view while receipts are verified.

@@ -23,7 +23,7 @@ type Known struct {
 }
 
 // ReadKnown reads an argument of the form HASH|FILE|REPORT. All failures have exit code 2, because
-// nothing is compared with an argument that is damaged.
+// nothing can be compared with a damaged argument.
 func ReadKnown(e *cli.Env, arg string) (Known, error) {
 	k, err := readKnown(e, arg)
 	var f *cli.Failure

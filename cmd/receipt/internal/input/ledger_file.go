@@ -123,7 +123,7 @@ func LedgerName(address string) string {
 	return u.String()
 }
 
-// EmptyLedger returns the failure for a ledger without receipts where one is needed.
+// EmptyLedger returns the failure for a command that needs a receipt if the ledger contains none.
 func EmptyLedger(e *cli.Env, address string) error {
 	return cli.Usage("record a session first: receipt record", "the ledger %q has no receipts", cli.Tilde(e, LedgerName(address)))
 }

@@ -96,7 +96,7 @@ func Trust(e *cli.Env, issuer, path string, public *keys.PublicKey) error {
 	return trust.save()
 }
 
-// CheckTrusted returns an error if a trust file does not let a key speak for an issuer.
+// CheckTrusted returns an error if a key may not speak for an issuer according to a trust file.
 func CheckTrusted(e *cli.Env, issuer, path, private string, public *keys.PublicKey) error {
 	trust, err := openTrust(e, path, false)
 	if err != nil {

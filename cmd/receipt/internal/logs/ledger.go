@@ -34,9 +34,9 @@ receipts are never lost and chains never fork, even if processes crash or compet
 	}, append(below, newLedgerInit(e), newConsistency(e, true))...)
 }
 
-// ofDefault makes a command without the argument FILE use the default ledger. The commands show and
-// sign also have arguments that name receipts, so their first argument is FILE if it names a file or
-// is a path.
+// ofDefault makes a command use the default ledger if the argument FILE is absent. The commands
+// show and sign also have arguments that identify receipts, so their first argument is treated as
+// FILE only if it names a file or is a path.
 func ofDefault(e *cli.Env, cmd *cobra.Command) {
 	validate, run := cmd.Args, cmd.RunE
 	cmd.Args = nil // the defaults are read later

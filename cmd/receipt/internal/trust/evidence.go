@@ -285,8 +285,8 @@ func ReadManifest(e *cli.Env, path string) (*batch.Manifest, error) {
 	return m, err
 }
 
-// readManifest reads a manifest. A root that is not that of the leaves is evidence that fails, which
-// is reported as a finding.
+// readManifest reads a manifest. If the root does not match the leaves, the manifest is evidence
+// that fails, and is reported as a finding.
 func readManifest(e *cli.Env, path string) (*batch.Manifest, *stream.Finding, error) {
 	const hint = "use a file from receipt batch seal"
 	data, err := input.ReadBounded(e, path, batch.MaxBytes+1)

@@ -1,5 +1,5 @@
-// The view: filters, time, streams, and the list, or the page about one receipt. The address after
-// # states the filters or the receipt.
+// This script displays the view: filters, receipts over time, streams, and either the list or the
+// page of one receipt. The fragment of the address (after #) contains the filters or the receipt.
 import { h, section } from "../../../../../receipt/serve/page/view/dom.js";
 import { number, plural } from "../../../../../receipt/serve/page/view/text.js";
 import { renderSummary } from "../../../../../receipt/serve/page/view/summary.js";
@@ -31,7 +31,8 @@ class View {
     this.route();
   }
 
-  // changed applies the form. Its address replaces the previous one, so that one step back leaves the list.
+  // changed applies the filters in the form. The new address replaces the previous one, so that the
+  // back button leaves the list in one step.
   changed() {
     const query = this.filters.query();
     history.replaceState(null, "", "#" + query);
@@ -49,7 +50,7 @@ class View {
     performance.measure("filter", { start: started });
   }
 
-  // route shows what the address names.
+  // route displays the list or the receipt that the address specifies.
   async route() {
     const query = new URLSearchParams(location.hash.slice(1));
     const single = query.has("receipt");

@@ -1,5 +1,5 @@
-// Data files: scripts that call receiptData with their name and compressed JSON. A page from disk
-// may load scripts, but may not read files.
+// This module loads data files, which are scripts that call receiptData with their name and
+// compressed JSON. A page that was opened from disk may load scripts, but may not read files.
 const waiting = new Map(), loaded = new Map();
 const names = /^(table|receipts)-\d+$/;
 const addresses = globalThis.trustedTypes?.createPolicy("receipt-data", { createScriptURL: address });

@@ -1,4 +1,4 @@
-// The form of filters.
+// This module provides the form with the filters.
 import { h } from "../../../../../receipt/serve/page/view/dom.js";
 import { cut, number } from "../../../../../receipt/serve/page/view/text.js";
 import { nameOf } from "./lanes.js";
@@ -30,7 +30,8 @@ export class Filters {
     this.element.addEventListener("reset", () => setTimeout(changed));
   }
 
-  // query returns the filters that are set. The value of a choice follows "=", because it may be empty.
+  // query returns the filters that are set. The value of a selection field is preceded by "=",
+  // because it may be empty.
   query() {
     const query = new URLSearchParams();
     for (const [name, field] of this.fields) {
@@ -39,7 +40,7 @@ export class Filters {
     return query;
   }
 
-  // set fills in the form from a query.
+  // set fills in the form according to a query.
   set(query) {
     for (const [name, field] of this.fields) {
       if (field.tagName !== "SELECT") field.value = query.get(name) ?? "";
@@ -47,7 +48,7 @@ export class Filters {
     }
   }
 
-  // choose selects a value, which is added to the form if it is not listed.
+  // choose selects a value, and adds it to the form if the form does not list it.
   choose(name, value) {
     const field = this.fields.get(name);
     if (!field) return;
@@ -66,7 +67,8 @@ function option(name, value, count) {
   return element;
 }
 
-// choices returns the field for a column, with the most frequent values; null if there is only one.
+// choices returns the selection field for a column, with the most frequent values. It returns null
+// if there is only one value.
 function choices(table, name) {
   const column = table.columns.get(name), counts = new Uint32Array(column.values.length);
   if (counts.length < 2) return null;

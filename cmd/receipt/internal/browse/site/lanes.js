@@ -1,10 +1,12 @@
-// A lane per stream: its receipts from left to right in the order of the input, and its breaks.
+// This module draws one lane per stream, with its receipts from left to right in input order, and
+// its breaks.
 import { foreign, h, s } from "../../../../../receipt/serve/page/view/dom.js";
 import { number, plural } from "../../../../../receipt/serve/page/view/text.js";
 
 const most = 50, width = 600;
 
-// lanes counts the receipts and breaks of each stream among the rows: those with breaks first, then the largest.
+// lanes counts the receipts and the breaks of each stream in the rows. Streams with breaks come
+// first, followed by the largest streams.
 export function lanes(table, rows) {
   const { values, at } = table.columns.get("stream"), { values: verdicts, at: verdict } = table.columns.get("verdict");
   const refuted = verdicts.indexOf("refuted"), found = new Map();
@@ -20,7 +22,7 @@ export function lanes(table, rows) {
   return [...found.values()].sort((a, b) => b.breaks.length - a.breaks.length || b.count - a.count);
 }
 
-// nameOf is the name of a stream, which is a JSON array of issuer, tenant, and workspace.
+// nameOf formats the name of a stream, which is a JSON array of issuer, tenant, and workspace.
 export function nameOf(stream) {
   try {
     return JSON.parse(stream).filter((part) => part !== null).join(" / ");
@@ -43,7 +45,7 @@ export function renderLanes(table, rows, select) {
     }))];
 }
 
-// draw draws a lane as one line, with at most one mark per pixel.
+// draw draws a lane as one line with at most one mark per pixel.
 function draw(lane, length) {
   const places = (list) => [...new Set(list.map((i) => Math.round((i + 0.5) / lane.count * length)))];
   return s("svg", { class: "lane", viewBox: `0 0 ${width} 14`, preserveAspectRatio: "none", "aria-hidden": "true", focusable: "false" },

@@ -1,4 +1,4 @@
-// The list of receipts. Only the visible rows are elements.
+// This module displays the list of receipts. Only visible rows have HTML elements.
 import { h, icon, foreign } from "../../../../../receipt/serve/page/view/dom.js";
 import { clock, number } from "../../../../../receipt/serve/page/view/text.js";
 
@@ -20,7 +20,7 @@ export class List {
     addEventListener("resize", () => this.draw());
   }
 
-  // show shows rows from the beginning.
+  // show displays rows, starting at the beginning of the list.
   show(rows) {
     this.rows = rows;
     this.count = Math.min(rows.length, most);
@@ -61,7 +61,7 @@ export class List {
     this.focus(this.active + step);
   }
 
-  // focus moves the focus to a place of the list.
+  // focus moves the focus to a position in the list.
   focus(place) {
     this.active = Math.min(Math.max(place, 0), Math.max(this.count - 1, 0));
     const top = this.active * height, box = this.box;

@@ -1,4 +1,4 @@
-// The page about one receipt, with the views of the verification page.
+// This module displays the page of one receipt, with the views of the verification page.
 import { renderHeadlines } from "../../../../../receipt/serve/page/view/answer.js";
 import { foreign, h } from "../../../../../receipt/serve/page/view/dom.js";
 import { isObject } from "../../../../../receipt/serve/page/view/json.js";
@@ -7,7 +7,7 @@ import { renderSteps } from "../../../../../receipt/serve/page/view/verdict.js";
 import { load } from "./data.js";
 import { nameOf } from "./lanes.js";
 
-// renderPage returns the page about a row.
+// renderPage returns the page of the receipt in a row.
 export async function renderPage(table, row, size, keys, back) {
   const name = `receipts-${Math.floor(row / size)}`, entry = (await load(name))[row % size];
   const { report, receipt, headline } = entry, content = isObject(receipt);
@@ -18,7 +18,7 @@ export async function renderPage(table, row, size, keys, back) {
     renderHeadlines(report, keys, receipt, headline), renderSteps(report), content && renderReceipt(receipt, report));
 }
 
-// neighbors links to the list, and to the receipts before and after in the stream.
+// neighbors returns links to the list, and to the previous and the next receipt in the stream.
 function neighbors(table, row, back) {
   const { values, at } = table.columns.get("stream"), near = (step) => {
     if (values[at[row]] === "") return -1;

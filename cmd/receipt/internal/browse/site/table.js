@@ -1,8 +1,8 @@
-// The list of receipts by columns. A column has each value once, and an index into its values for
-// each row.
+// This module stores the list of receipts by columns. A column contains each value once, and the
+// index of a value for each row.
 import { load } from "./data.js";
 
-// The columns that can be filtered, with their labels.
+// Columns that can be filtered, with their labels.
 export const facets = [
   ["verdict", "Verdict"], ["code", "Code"], ["directory", "Directory"], ["workspace", "Workspace"],
   ["issuer", "Issuer"], ["key", "Key"], ["model", "Model"], ["stream", "Stream"],
@@ -39,19 +39,20 @@ export class Table {
     return values[at[row]];
   }
 
-  // name is the source of a row, and its place in it.
+  // name returns the source of a row, and the position in the source.
   name(row) {
     return this.value("source", row) + (this.numbers[row] > 0 ? `:${this.numbers[row]}` : "");
   }
 
-  // address is the address of the page about a row: its ID, and its row if an earlier one has that ID.
+  // address returns the address of the page of a row, which consists of the ID of the receipt and,
+  // if an earlier row has the same ID, the row.
   address(row) {
     this.first ??= this.firsts();
     const id = this.ids[row];
     return "#" + new URLSearchParams(id !== "" && this.first.get(id) === row ? { receipt: id } : { receipt: id, row });
   }
 
-  // find returns the row that an address names, or -1.
+  // find returns the row to which an address refers, or -1 if there is none.
   find(id, row) {
     this.first ??= this.firsts();
     if (row === null) return this.first.get(id) ?? -1;
@@ -64,8 +65,8 @@ export class Table {
     return first;
   }
 
-  // filter returns the rows that match a query: values of facets, from and before as times, and
-  // words, each of which must be in some text of the row.
+  // filter returns the rows that match a query. A query consists of values of facets, the times
+  // from and before, and words, each of which must occur in some text of the row.
   filter(query) {
     const wanted = [];
     for (const [name] of facets) {
@@ -84,8 +85,8 @@ export class Table {
     return rows.subarray(0, found);
   }
 
-  // word returns a function that reports whether a row contains a word. Each value of a column is
-  // searched once.
+  // word returns a function that reports whether a row contains a word. It searches each value of a
+  // column only once.
   word(word) {
     const columns = searched.map((name) => this.columns.get(name)).map((column) => {
       column.lower ??= column.values.map((value) => value.toLowerCase());
@@ -96,7 +97,8 @@ export class Table {
   }
 }
 
-// day returns the start of a day, or of a later one, in milliseconds; NaN if it is not a date.
+// day returns the start of a day or of a later day in milliseconds, or NaN if the text is not a
+// date.
 function day(text, later) {
   return /^\d{4}-\d\d-\d\d$/.test(text ?? "") ? Date.parse(text) + later * 86_400_000 : NaN;
 }

@@ -1,4 +1,4 @@
-// Receipts over time: at most 60 columns of the same duration, by verdict.
+// This module draws receipts over time by verdict, in at most 60 columns of the same duration.
 import { h, s } from "../../../../../receipt/serve/page/view/dom.js";
 import { clock, number, plural } from "../../../../../receipt/serve/page/view/text.js";
 
