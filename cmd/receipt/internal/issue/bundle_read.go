@@ -141,9 +141,7 @@ checks the file and its run record. Exit code 3: the run has not ended.`,
 		Example: `  receipt bundle draft bundle.json --issuer my_harness -o new-draft.json
   receipt bundle draft bundle.json --issuer my_harness --workspace ws_garden --tier act_with_approval`,
 		Args: cli.ExactArgs(1, "one session bundle"),
-		RunE: func(_ *cobra.Command, args []string) error {
-			return o.draft(e, args[0])
-		},
+		RunE: func(_ *cobra.Command, args []string) error { return o.draft(e, args[0]) },
 	}
 
 	f := cmd.Flags()

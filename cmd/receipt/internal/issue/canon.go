@@ -95,9 +95,7 @@ func NewHash(e *cli.Env) *cobra.Command {
 		Short:  "compute the hash of a receipt, as receipt canon --hash does",
 		Hidden: true,
 		Args:   cli.OptionalFile,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return printHash(e, cli.FileArg(args))
-		},
+		RunE:   func(cmd *cobra.Command, args []string) error { return printHash(e, cli.FileArg(args)) },
 	}
 }
 

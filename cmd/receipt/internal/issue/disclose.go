@@ -38,9 +38,7 @@ named fields and is bound to the receipt.`,
 		Example: `  receipt redact disclose redacted-receipt.json --disclosures withheld.json --field /metadata/pin -o for-the-auditor.json
   receipt redact disclose redacted-receipt.json --disclosures withheld.json --all`,
 		Args: cli.ExactArgs(1, "one receipt"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return disclose(e, args[0], &o)
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return disclose(e, args[0], &o) },
 	}
 
 	f := cmd.Flags()

@@ -45,9 +45,7 @@ exits 1 if there is any.`,
 		Example: `  receipt redact draft.json --disclosures secret.json -o redacted.json
   receipt redact --explain --rules strict draft.json`,
 		Args: cli.OptionalFile,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return redactDraft(e, cli.FileArg(args), &o)
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return redactDraft(e, cli.FileArg(args), &o) },
 	}
 
 	f := cmd.Flags()

@@ -35,9 +35,7 @@ Without --previous, the receipt is the first of its stream.`,
 		Example: `  receipt seal draft.json --key issuer.private.json -o receipt.json
   receipt seal draft.json --previous last-receipt.json`,
 		Args: cli.OptionalFile,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return seal(cmd.Context(), e, cli.FileArg(args), &o)
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return seal(cmd.Context(), e, cli.FileArg(args), &o) },
 	}
 
 	cmd.Flags().StringVar(&o.previous, "previous", "", "predecessor (`HASH|FILE|REPORT`)")

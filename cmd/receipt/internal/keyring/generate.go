@@ -35,9 +35,7 @@ is derived from the key.`,
 		Example: `  receipt keys generate --issuer harness_a --private a.private.json --keys keys.json
   receipt keys generate --any-issuer --role witness --id w1 --private w1.private.json --keys keys.json`,
 		Args: cli.ExactArgs(0, "no arguments"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return generate(cmd.Context(), e, &o)
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return generate(cmd.Context(), e, &o) },
 	}
 
 	f := cmd.Flags()

@@ -48,9 +48,7 @@ the printed fingerprint with the issuer's over another channel.
 		Example: `  receipt keys import key.pem --id key_2026_04 --issuer harness_a --keys keys.json
   receipt keys import id_ed25519.pub --any-issuer --role witness --keys keys.json`,
 		Args: cli.ExactArgs(1, "one file of public keys"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return importKeys(cmd.Context(), e, args[0], &o)
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return importKeys(cmd.Context(), e, args[0], &o) },
 	}
 
 	f := cmd.Flags()

@@ -22,9 +22,7 @@ earlier ones with --reason superseded.`,
 		Example: `  receipt keys revoke key_2026_04 --reason superseded --keys keys.json
   receipt keys revoke key_2026_05 --reason compromised --at 2026-05-01T12:00:00Z --keys keys.json`,
 		Args: cli.ExactArgs(1, "one key id"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return revoke(e, args[0], at, why, to)
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return revoke(e, args[0], at, why, to) },
 	}
 
 	cli.TimeVar(cmd.Flags(), &at, "at", "time of revocation, RFC 3339 (default: now) (`TIME`)")

@@ -49,9 +49,7 @@ KEY is an Ed25519 or ML-DSA-44 key (receipt keys generate --role checkpoint
   receipt batch checkpoint more-receipts.jsonl --key log.private.json --origin log.example.net/receipts --extends checkpoint.txt`,
 		Hidden: ledger,
 		Args:   o.args,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.run(cmd.Context(), e, args)
-		},
+		RunE:   func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), e, args) },
 	}
 
 	o.key.Add(cmd)

@@ -41,9 +41,7 @@ the same size. For a larger tree, use receipt batch consistency --check.`,
 		Example: `  receipt batch cosign checkpoint.txt --key witness.private.json --keys keys.json -o cosigned.txt
   receipt batch cosign checkpoint.txt --key witness.private.json`,
 		Args: cli.ExactArgs(1, "one checkpoint"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.cosign(cmd.Context(), e, args[0])
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return o.cosign(cmd.Context(), e, args[0]) },
 	}
 
 	o.key.Add(cmd)

@@ -36,9 +36,7 @@ that file, use --expect-head.`,
 		Example: `  receipt ledger fsck ledger.db --integrity-only
   receipt ledger fsck ledger.db --keys keys.json`,
 		Args: onlyLedgerFile,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.run(cmd.Context(), e, args[0])
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), e, args[0]) },
 	}
 
 	o.PolicyFlags.Register(cmd.Flags())

@@ -33,9 +33,7 @@ receipt that is not accepted ends the import, which can be repeated.`,
 		Example: `  receipt ledger import ledger.db receipt.json --keys keys.json
   receipt ledger import ledger.db --integrity-only - <receipt.json`,
 		Args: ledgerFile,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.run(cmd.Context(), e, args[0], args[1:])
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), e, args[0], args[1:]) },
 	}
 
 	o.Flags.Register(cmd.Flags())
@@ -171,9 +169,7 @@ to contain secrets ends the run.`,
 		Example: `  receipt ledger issue ledger.db draft.json --key issuer.private.json
   receipt ledger issue ledger.db --key issuer.private.json - <draft.json`,
 		Args: ledgerFile,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.run(cmd.Context(), e, args[0], args[1:])
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), e, args[0], args[1:]) },
 	}
 
 	o.Flags.Register(cmd.Flags())

@@ -39,9 +39,7 @@ follow. A part of a ledger needs the flags that selected it.`,
   receipt batch prove receipts.jsonl --checkpoint checkpoint.txt --receipt receipt_01K0TASK`,
 		Hidden: ledger,
 		Args:   o.args,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.run(cmd.Context(), e, args)
-		},
+		RunE:   func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), e, args) },
 	}
 
 	f := cmd.Flags()

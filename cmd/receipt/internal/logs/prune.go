@@ -36,9 +36,7 @@ not change.`,
 		Example: `  receipt ledger prune april.db --checkpoint week.txt --archive week.jsonl --keys keys.json
   receipt ledger list april.db --pruned`,
 		Args: onlyLedgerFile,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.run(cmd.Context(), e, args[0])
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), e, args[0]) },
 	}
 
 	f := cmd.Flags()

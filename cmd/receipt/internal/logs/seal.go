@@ -41,9 +41,7 @@ for verify --batch.
 with the heads of all streams.`, cli.Count(batch.MaxEntries)),
 		Example: `  receipt batch seal drafts.jsonl --key issuer.private.json --manifest manifest.json -o batch.jsonl
   receipt batch seal draft.json --previous last-receipt.json --manifest manifest.json`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return batchSeal(cmd.Context(), e, args, &o)
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return batchSeal(cmd.Context(), e, args, &o) },
 	}
 
 	f := cmd.Flags()

@@ -41,9 +41,7 @@ REPORT is the output of verify --format json or ndjson, or the summary in it.
 All parts need the same keys, --issuer, --at, --strict, and --policy.`,
 		Example: `  receipt merge april.report.json may.report.json
   receipt merge *.report.json --format json -o merged.json`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return merge(cmd.Context(), e, args, &o)
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return merge(cmd.Context(), e, args, &o) },
 	}
 
 	f := cmd.Flags()
