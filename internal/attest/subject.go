@@ -89,7 +89,7 @@ func (t *teller) artifacts() {
 
 // writes adds each file with its last write, because earlier content no longer exists.
 func (t *teller) writes() {
-	// A file may be written several times. Only its last content can still exist.
+	// A file may be written several times. Only the last content of a file can still exist.
 	last := map[string]int{}
 	list := t.root.Member("side_effects").Member("fs_writes")
 	for i, w := range list.Elements() {

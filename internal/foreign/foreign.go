@@ -7,8 +7,8 @@
 //		verifier.Foreign(text, f, report)
 //	}
 //
-// The packages of the formats share little except internal/form, which contains strict decoding and
-// member lists, because each format has its own signed bytes, links, and hashes.
+// The packages for the formats share little code except internal/form (strict decoding and member
+// lists), because each format has its own signed bytes, links, and hashes.
 package foreign
 
 import (

@@ -147,7 +147,7 @@ func continuity(r *run, e *event.Event, n canon.Node) receipt.Object {
 		o[name] = e.Count(n, name)
 	}
 
-	// These are the paths of files that changed between two calls without a recorded write.
+	// These paths belong to files that changed between two calls without a recorded write.
 	list := []any{}
 	for _, p := range e.Elements(n, "changed_outside") {
 		if r.Part(e); e.Err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// Receipt is the kind of a receipt, even a damaged one. Package kind does not detect it.
+// Receipt is the kind of receipts, including damaged receipts. Package kind does not detect it.
 const Receipt kind.Kind = "receipt"
 
 // KindOf returns the kind of a file based on its content.

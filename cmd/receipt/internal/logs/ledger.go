@@ -157,8 +157,8 @@ func ledgerHead(ctx context.Context, e *cli.Env, l ledger.Database, _ []string) 
 	return nil
 }
 
-// A Shower prints one receipt in readable form, as the show command does. The name of the source is
-// name, and judge is the command that verifies signatures.
+// A Shower prints one receipt in readable form, as the show command does. The source is identified
+// by name, and judge is the command that verifies signatures.
 type Shower func(e *cli.Env, name string, data []byte, judge string) error
 
 func newLedgerShow(e *cli.Env, show Shower) *cobra.Command {

@@ -144,7 +144,7 @@ func harmlessEvent(name string) bool {
 }
 
 // unreadEvent returns the type of an event that is not read. It ignores the body of the record,
-// which is not a name.
+// because the body is not a name.
 func unreadEvent(s *story.Story, a attributes, eventName string) string {
 	return story.Joined(s, "event/"+cmp.Or(strings.TrimSpace(cmp.Or(a.text(s, "event.name"), eventName)), "None"))
 }
