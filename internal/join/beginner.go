@@ -164,8 +164,8 @@ func (b *Beginner) tailBefore(issued int64) Place {
 	return b.tails[before-1].Place
 }
 
-// afterDamage finds the beginning of a stream whose first receipt does not match its own hash. Such
-// a stream begins after that receipt.
+// afterDamage finds the beginning of a stream whose first receipt does not match its own hash. The
+// stream then begins after the damaged receipt.
 func (b *Beginner) afterDamage() {
 	if b.begun {
 		return

@@ -274,8 +274,8 @@ func verify(token []byte, want terms, roots *x509.CertPool, now time.Time) (*Pro
 		return nil, invalid("the time of the token is not in UTC") // a zero time would make the library use the clock
 	}
 
-	// The certificate must have been valid at the time of the token. It may have expired since
-	// then.
+	// The certificate must have been valid at the time of the token. The certificate may have
+	// expired since then.
 	chain, err := t.Verify(context.Background(), x509.VerifyOptions{Roots: roots, CurrentTime: info.GenTime})
 	if unknown := (x509.UnknownAuthorityError{}); errors.As(err, &unknown) {
 		return nil, unvouched()

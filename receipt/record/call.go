@@ -157,8 +157,8 @@ func (c *call) unclear() bool {
 }
 
 // serve records the MCP server that executes a call. If no server is named, the host executes the
-// call. The result of the call is a material of the replay, at the position of the first event of
-// the call.
+// call. The result of the call is a material of the replay, at the position of the call's first
+// event.
 func (c *call) serve(r *run, e *event.Event) {
 	first(&c.outputURI, e.Text(e.Payload, "output_uri"))
 	if first(&c.server, e.Text(e.Payload, "server")); c.server != "" {

@@ -197,7 +197,7 @@ async function showOne(run, report, save, mine, back) {
 }
 
 // proven verifies one of several receipts separately, with the proofs and the disclosed values that
-// belong to it. If there are none, it returns the report of the run.
+// belong to the receipt. If there are no such files, it returns the report of the run.
 async function proven(run, report, input) {
   const { keys, beside } = run.given;
   const places = beside.some(ofOne) ? await core.fitting(input, report.index, beside) : [];

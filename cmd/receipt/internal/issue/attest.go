@@ -149,9 +149,9 @@ func (o *attestOptions) sign(ctx context.Context, e *cli.Env, key *keys.Signer, 
 	return o.output.Write(e, envelope.Bytes(), 0o644)
 }
 
-// review verifies the document before it is written. It uses the trusted keys. Without --keys, it
-// uses only the signing key, which does not verify signatures of the receipt by other keys. It
-// calls judge to determine whether the signature that was added, if any, is valid.
+// review verifies the document before it is written. The review uses the trusted keys. Without
+// --keys, it uses only the signing key, which does not verify signatures of the receipt by other
+// keys. It calls judge to determine whether the signature that was added, if any, is valid.
 func (o *attestOptions) review(e *cli.Env, path string, sealed *receipt.Sealed, public *keys.PublicKey, judge func(*receipt.Verifier, *keys.Set, *receipt.Report) bool) error {
 	set, err := o.trusted(e, sealed, public)
 	if err != nil {

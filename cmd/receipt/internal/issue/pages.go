@@ -181,7 +181,7 @@ func (p *eventsPage) is(n canon.Node) string {
 		return fmt.Sprintf("[%s](#%s)", name, strings.ToLower(name))
 	}
 
-	// This type is specified inline.
+	// The definition specifies the type inline.
 	switch {
 	case !n.Member("enum").IsZero():
 		return "text"

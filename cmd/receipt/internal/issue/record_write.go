@@ -55,7 +55,7 @@ func writeAfter(e *cli.Env, output *cli.OutputFlags, draft []byte, files ...*cli
 	}
 
 	// Output on stdout cannot be withdrawn, so the files are committed before the draft is printed.
-	// They remain even if printing fails.
+	// The files remain even if printing fails.
 	if output.Stdout() {
 		if err := cli.CommitAll(files...); err != nil {
 			return err

@@ -35,7 +35,7 @@ func (p *qualityPrinter) End(s *stream.Summary) error {
 	p.end(s)
 	list, more := listed(&p.problems, maxProblems, maxSarif, issueOf)
 
-	// Issues of the lowest severity contain everything else. They must refer to a file.
+	// Issues of the lowest severity contain everything else. These issues must refer to a file.
 	notes := p.notes
 	if more > 0 {
 		notes = append([]receipt.Note{{Code: "not_listed", Detail: cli.Plural(more, "problem", "not listed")}}, notes...)

@@ -141,7 +141,7 @@ func replayText(rep *receipt.Report) []byte {
 		}
 	}
 
-	// These members could not be compared.
+	// The following members could not be compared.
 	var open []string
 	for _, n := range rep.NotChecked {
 		if n.Code == codeNotChecked {

@@ -67,8 +67,7 @@ export class Core {
   open(input, index) { return this.#ready("open", [input, index]); }
   tamper(source, pointer) { return this.#ready("tamper", [source, pointer]); }
 
-  // verify returns the results of a verification. The worker returns them as JSON texts, which are
-  // parsed here.
+  // verify returns the results of a verification. It parses the JSON texts that the worker returns.
   async verify(inputs, keys, beside, options, tell) {
     const result = await this.#ready("verify", [inputs, keys, beside, options], tell);
     return {

@@ -9,8 +9,8 @@ export function entriesOf(transfer) {
   return [...transfer.items].filter((item) => item.kind === "file").map((item) => item.webkitGetAsEntry?.());
 }
 
-// listed returns the files, with each directory replaced by the files in it, in the order of their
-// names and named by their paths. Hidden files in directories are skipped.
+// listed returns the files, with each directory replaced by the files in it. The files in a
+// directory are sorted by name and named by their path, and hidden files are skipped.
 export async function listed(files, entries = []) {
   const found = [];
   for (const [i, file] of files.entries()) {

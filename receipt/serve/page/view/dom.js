@@ -48,11 +48,11 @@ export function unique(prefix) {
   return `${prefix}-${count}`;
 }
 
-// most is the number of characters that are displayed of one untrusted text.
+// most is the maximum number of characters that are displayed from one untrusted text.
 export const most = 300;
 
 // foreign displays a value of a receipt: a string unchanged, and any other value as JSON. Long
-// values are truncated. The value has its own writing direction.
+// values are truncated. The writing direction of the value does not affect the text around it.
 export function foreign(value, limit = most) {
   if (value === undefined) return h("span", { class: "absent" }, "absent");
   const whole = typeof value === "string" ? value : outline(value, 10 * limit, "");

@@ -27,7 +27,7 @@ type file struct {
 	start     *int64 // ordinal of the first line that belongs to the session itself
 	inherited *usage // usage of the parent before that line
 	base      string // the session in which this session began
-	baseEnd   *int64 // ordinal of the first line of base that is not part of the history of this session
+	baseEnd   *int64 // ordinal of the first line in base that is not part of this session's history
 }
 
 // maxCounts is the maximum number of counts that are stored per session. The last count is always

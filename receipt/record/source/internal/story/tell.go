@@ -179,10 +179,10 @@ func list[T any](of []T, members func(T) event.Members) any {
 	return all
 }
 
-// refOf returns the name of a workspace, which consists of the last element of its path and the
-// first 32 bits of the SHA-256 of the path. The name is part of the name of the receipt's stream,
-// and projects in different directories may have the same last element. All worktrees of a
-// repository have the name of the repository.
+// refOf returns the name of a workspace: the last element of its path, followed by the first 32
+// bits of the path's SHA-256. The name is part of the name of the receipt's stream, and projects in
+// different directories may have the same last element. All worktrees of a repository have the name
+// of the repository.
 func refOf(path string) string {
 	path = cmp.Or(event.Worktree(path), path)
 	path = strings.TrimRight(strings.ReplaceAll(path, `\`, "/"), "/")
