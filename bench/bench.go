@@ -37,6 +37,7 @@ func sections() []section {
 		{"integrity", (*bench).integrity, true},
 		{"sha256", (*bench).hashing, false},
 		{"full", (*bench).full, true},
+		{"checkpoint", (*bench).checkpoint, true},
 		{"ed25519", (*bench).signatures, true},
 		{"merkle", (*bench).merkleRoot, true},
 		{"hostile", (*bench).hostileInput, true},
@@ -76,8 +77,9 @@ func (b *bench) small() *sample {
 	return must(take(b.ctx, corpus.Config{Size: small, Receipts: count, Seed: seed}, b.rounds, count, nil))
 }
 
-// smallCount is the number of small receipts in a round.
-const smallCount = 150
+// smallCount is the number of small receipts in a round, as many as of the corpus, so that the tables
+// of the keys are in the cache to the same degree.
+const smallCount = 1000
 
 func sectionNames() string {
 	var names []string

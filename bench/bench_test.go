@@ -195,6 +195,24 @@ func TestShortForm(t *testing.T) {
 	}
 }
 
+// TestCheckpoint verifies that receipts without signatures are verified only under the checkpoint, and
+// are measured.
+func TestCheckpoint(t *testing.T) {
+	b := few(t)
+	signed := must(take(t.Context(), corpus.Config{Kind: corpus.Minimal, Receipts: 40, Seed: seed}, 2, 40, nil))
+	unsigned := signed.unsigned()
+	text := unsigned.slices[0][0]
+	if err := oursWith(unsigned.under(b)).verify(text); err != nil {
+		t.Error(err)
+	}
+	if ours(signed.set).verify(text) == nil {
+		t.Error("verified without a signature")
+	}
+	if lines := b.checkpoint(); len(lines) != 1 || lines[0].ID != "checkpoint/naive" || lines[0].Seen <= 0 {
+		t.Errorf("%+v", lines)
+	}
+}
+
 // TestRecorded verifies that a record covers a complete run.
 func TestRecorded(t *testing.T) {
 	r, err := result.Load(recordedFile)

@@ -27,14 +27,17 @@ func TestCommand(t *testing.T) {
 		}
 	}
 	lines := b.command()
-	if len(lines) != 2 || lines[0].ID != "command/jobs" || lines[1].ID != "command/memory" {
+	if len(lines) != 4 || lines[0].ID != "command/jobs" || lines[1].ID != "command/start" || lines[2].ID != "command/memory" || lines[3].ID != "command/pace" {
 		t.Fatalf("%+v", lines)
 	}
 	if jobs := lines[0]; !jobs.Absent && jobs.Seen <= 0 {
 		t.Errorf("%+v", jobs)
 	}
+	if start := lines[1]; runtime.GOOS != "windows" && (start.Seen < 0.5 || lines[3].Seen <= 0) {
+		t.Errorf("%+v", lines)
+	}
 	// A Go program needs more than 5 MiB of memory, and the command must need less than its limit.
-	if memory := lines[1]; runtime.GOOS == "linux" && (memory.Seen < 5 || !memory.Met()) {
+	if memory := lines[2]; runtime.GOOS == "linux" && (memory.Seen < 5 || !memory.Met()) {
 		t.Errorf("%+v", memory)
 	}
 }

@@ -1,5 +1,19 @@
 package main
 
+// Bounds of the lines about verification and the command.
+const (
+	leastFull       = 16  // × naive, with signatures
+	leastSmall      = 10  // × naive, receipts of 3 KB with signatures
+	leastCheckpoint = 40  // × naive, receipts of 1.3 KB under a checkpoint
+	leastJobs       = 1.8 // two jobs on two cores, × one on one core
+
+	mostStart  = 10   // ms of processor time for one receipt
+	mostMemory = 64   // MiB for the corpus
+	mostNDJSON = 1.12 // × text
+	mostOfForm = 1.15 // × text, if every report is printed; text prints nothing for a verified receipt
+	mostOfRows = 1.25 // × text, for the table, whose rows also contain data of the receipt
+)
+
 // A stopped is the value with which a measurement panics at its first error. As in a test, nothing
 // is measured after that.
 type stopped struct{ error }

@@ -29,6 +29,7 @@ type options struct {
 	receipts int
 	slice    time.Duration
 	skip     []string
+	only     bool // skip lists all sections but those of -only
 
 	must, record, linear, profile, forms, speed, document bool
 }
@@ -41,6 +42,7 @@ func parse(args []string, messages io.Writer) (*options, error) {
 	f.IntVar(&o.receipts, "receipts", defaultSample, "how many receipts of the corpus all rounds together verify; at most 100,000")
 	f.DurationVar(&o.slice, "time", 60*time.Millisecond, "repeat shorter measurements for this duration in one turn")
 	skip := f.String("skip", "", "`sections` to leave out, with commas, of "+sectionNames()+"; memory writes a file of 1.1 GB")
+	only := f.String("only", "", "measure only these `sections`, and no table below them")
 	f.BoolVar(&o.must, "must", false, "exit with 1 when a line is not met")
 	f.BoolVar(&o.linear, "linear", false, "measure streams of up to 10^6 receipts, not only 10^5")
 	f.BoolVar(&o.profile, "profile", false, "report only where the time of a verification is spent")
@@ -57,13 +59,27 @@ func parse(args []string, messages io.Writer) (*options, error) {
 	if *skip != "" {
 		o.skip = strings.Split(*skip, ",")
 	}
-	return o, o.check()
+	if *only != "" {
+		o.only = true
+		o.skip = append(o.skip, othersThan(strings.Split(*only, ","))...)
+	}
+	return o, o.check(*only)
 }
 
-func (o *options) check() error {
-	for _, name := range o.skip {
-		if !slices.ContainsFunc(sections(), func(s section) bool { return s.name == name }) {
-			return fmt.Errorf("-skip names sections, of %s; found %q", sectionNames(), name)
+// othersThan returns the names of the other sections.
+func othersThan(names []string) (others []string) {
+	for _, s := range sections() {
+		if !slices.Contains(names, s.name) {
+			others = append(others, s.name)
+		}
+	}
+	return others
+}
+
+func (o *options) check(only string) error {
+	for _, name := range append(strings.Split(only, ","), o.skip...) {
+		if name != "" && !slices.ContainsFunc(sections(), func(s section) bool { return s.name == name }) {
+			return fmt.Errorf("-skip and -only name sections, of %s; found %q", sectionNames(), name)
 		}
 	}
 	modes := 0
@@ -82,7 +98,7 @@ func (o *options) check() error {
 	case o.slice <= 0:
 		return fmt.Errorf("-time is positive, found %v", o.slice)
 	case o.record && len(o.skip) > 0:
-		return errors.New("-record records everything: -skip does not go with it")
+		return errors.New("-record records everything: -skip and -only do not go with it")
 	}
 	return nil
 }

@@ -17,6 +17,7 @@ type sample struct {
 	keyFile []byte
 	set     *keys.Set
 	warmed  bool // the keys have been used
+	total   int  // number of receipts of the corpus
 
 	headBytes int64 // length of the first headCount receipts, one per line
 }
@@ -33,7 +34,7 @@ func take(ctx context.Context, config corpus.Config, rounds, count int, w io.Wri
 	if err != nil {
 		return nil, err
 	}
-	s := &sample{slices: make([][][]byte, rounds)}
+	s := &sample{slices: make([][][]byte, rounds), total: config.Receipts}
 	if s.keyFile, err = c.Keys(); err != nil {
 		return nil, err
 	}

@@ -40,8 +40,8 @@ func (b *bench) full() []result.Line {
 	corpus, us := b.versusNaive(b.sample)
 	few, _ := b.versusNaive(small)
 	return []result.Line{
-		atLeast(12, "full/naive", "verify, × naive", corpus),
-		atLeast(12, "full/naive-3k", "verify receipts of 3 KB, × naive", few),
+		atLeast(leastFull, "full/naive", "verify, × naive", corpus),
+		atLeast(leastSmall, "full/naive-3k", "verify receipts of 3 KB, × naive", few),
 		exactly("full/allocations", "verify, allocations", us.allocations(b.sample.first)),
 	}
 }

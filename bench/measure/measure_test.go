@@ -72,6 +72,19 @@ func TestMeasure(t *testing.T) {
 	}
 }
 
+// TestCores verifies that a run uses as many cores as jobs only if this is requested.
+func TestCores(t *testing.T) {
+	if o := subject(t, "-runs 1", 1, 0); o.limit(2) != 0 {
+		t.Error("limited")
+	}
+	if o := subject(t, "-runs 1 -cores", 1, 0); o.limit(2) != 2 {
+		t.Error("not limited")
+	}
+	if _, err := run(t.Context(), []string{"sh", "-c", `exit "$GOMAXPROCS"`}, 3, 3); err != nil && runtime.GOOS != "windows" {
+		t.Error(err)
+	}
+}
+
 func TestExit(t *testing.T) {
 	if _, err := rounds(t.Context(), subject(t, "-runs 1 -jobs 9 -exit 3", 1, 3)); err != nil {
 		t.Error(err)
@@ -79,7 +92,7 @@ func TestExit(t *testing.T) {
 	if _, err := rounds(t.Context(), subject(t, "-runs 1 -jobs 9", 1, 3)); err == nil || !strings.Contains(err.Error(), "exit status 3, expected exit status 0") {
 		t.Errorf("a run that fails: %v", err)
 	}
-	if _, err := run(t.Context(), []string{"./there-is-no-such-command"}, 0); err == nil {
+	if _, err := run(t.Context(), []string{"./there-is-no-such-command"}, 0, 0); err == nil {
 		t.Error("a command that is not there: no error")
 	}
 }

@@ -19,6 +19,7 @@ type options struct {
 	exit    int
 	limits  limits
 	json    bool
+	cores   bool
 	command []string
 }
 
@@ -33,6 +34,7 @@ func parse(args []string, messages io.Writer) (*options, error) {
 	f.IntVar(&o.runs, "runs", 5, "number of `rounds`, after one warm-up round; the median is reported, and each round has one run per number of jobs")
 	jobs := f.String("jobs", "1,2", "the `numbers` of jobs, with commas; others are compared with the first")
 	f.IntVar(&o.exit, "exit", 0, "the exit `code` that the command must have")
+	f.BoolVar(&o.cores, "cores", false, "let each run use only as many cores as jobs (GOMAXPROCS); otherwise, reading and printing may use another core beside one job")
 	f.BoolVar(&o.json, "json", false, "print an array of objects instead of a table")
 	f.Float64Var(&o.limits.memory, "most-mib", 0, "fail when a run has a higher peak RSS than so many `MiB`; 0: never")
 	f.Float64Var(&o.limits.gain, "least-gain", 0, "fail when the last number of jobs is not so many `times` as fast as the first; 0: never")
@@ -62,6 +64,14 @@ func (o *options) check(jobs string) error {
 		return errors.New("-least-gain needs two numbers of jobs")
 	}
 	return nil
+}
+
+// limit returns the number of cores for a number of jobs, or 0 if there is no limit.
+func (o *options) limit(jobs int) int {
+	if !o.cores {
+		return 0
+	}
+	return jobs
 }
 
 // line returns the command line for a number of jobs.

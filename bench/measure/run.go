@@ -10,10 +10,14 @@ import (
 	"github.com/receiptkit/receiptkit/bench/internal/race"
 )
 
-// run runs a command once, without input. Its stdout is discarded and its stderr is shown.
-func run(ctx context.Context, line []string, exit int) (race.Usage, error) {
+// run runs a command once, without input. Its stdout is discarded and its stderr is shown. If cores
+// is not 0, the command uses at most so many.
+func run(ctx context.Context, line []string, exit, cores int) (race.Usage, error) {
 	cmd := exec.CommandContext(ctx, line[0], line[1:]...)
 	cmd.Stderr = os.Stderr
+	if cores > 0 {
+		cmd.Env = append(os.Environ(), fmt.Sprintf("GOMAXPROCS=%d", cores))
+	}
 	usage, err := race.Run(cmd)
 	var status *exec.ExitError
 	if err != nil && !errors.As(err, &status) {
@@ -32,7 +36,7 @@ func rounds(ctx context.Context, o *options) ([][]race.Usage, error) {
 	for round := range o.runs + 1 {
 		for i := range o.jobs {
 			k := (i + round) % len(o.jobs) // each round starts with another number of jobs
-			s, err := run(ctx, o.line(o.jobs[k]), o.exit)
+			s, err := run(ctx, o.line(o.jobs[k]), o.exit, o.limit(o.jobs[k]))
 			if err != nil {
 				return nil, err
 			}
