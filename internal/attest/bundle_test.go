@@ -40,6 +40,7 @@ func TestBundleForm(t *testing.T) {
 		{"version 0.2", "bundle.v0.3+json", "bundle+json;version=0.2", "undecided parse attestation_unsupported", "mediaType"},
 		{"version 0.4", "bundle.v0.3+json", "bundle.v0.4+json", "undecided parse attestation_unsupported", "mediaType"},
 		{"a certificate", `{"publicKey":{"hint":"key_2026_04"}}`, `{"certificate":{"rawBytes":""}}`, "undecided parse attestation_unsupported", "certificate"},
+		{"a certificate, and an unknown member", `"verificationMaterial":{`, `"note":1,"verificationMaterial":{"certificate":{},`, "undecided parse attestation_unsupported", "certificate"},
 		{"a chain", `{"publicKey"`, `{"x509CertificateChain":{},"publicKey"`, "undecided parse attestation_unsupported", "x509CertificateChain"},
 		{"a log", `{"publicKey"`, `{"tlogEntries":[],"publicKey"`, "undecided parse attestation_unsupported", "tlogEntries"},
 		{"a timestamp", `{"publicKey"`, `{"timestampVerificationData":{},"publicKey"`, "undecided parse attestation_unsupported", "timestampVerificationData"},
@@ -196,6 +197,14 @@ func TestStatementForm(t *testing.T) {
 	stranger := d.judge(t, signed(t, attest.PayloadType, change(t, []byte(text), `"name":"src/beds.rs"}`, `"name":"src/main.rs"}`), "key_stranger"))
 	if got := outcome(stranger); got != "undecided parse unknown_key" || !strings.Contains(stranger.Finding().Detail, "other subjects") {
 		t.Errorf("%s: %s", got, stranger.Finding().Detail)
+	}
+
+	// A malformed statement is refuted, whoever signed it.
+	for _, other := range []string{`"name":"src/main.rs"} `, `"name":"src/main.rs","size":9007199254740993}`} {
+		rep := d.judge(t, signed(t, attest.PayloadType, change(t, []byte(text), `"name":"src/beds.rs"}`, other), "key_stranger"))
+		if got := outcome(rep); got != "refuted parse attestation_invalid" {
+			t.Errorf("%s: %s: %s", other, got, rep.Finding().Detail)
+		}
 	}
 
 	// An altered receipt in a valid attestation is refuted in the same way as a separate altered

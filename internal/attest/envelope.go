@@ -92,16 +92,11 @@ func Parse(doc *canon.Document) (*Envelope, error) {
 }
 
 func parse(root canon.Node) (*Envelope, *Error) {
-	// A bundle of another version or kind may be valid, so it is reported as unsupported instead of
-	// invalid.
-	media := root.Member("mediaType")
-	switch {
-	case media.Kind() != canon.KindString:
+	if err := otherKind(root); err != nil {
+		return nil, err
+	}
+	if media := root.Member("mediaType"); media.Kind() != canon.KindString {
 		return nil, invalid("/mediaType", "mediaType is %s, expected %s", shown(media), MediaType)
-	case media.String() != MediaType:
-		return nil, unsupported("/mediaType", "mediaType is %s, expected %s", shown(media), MediaType)
-	case !root.Member("messageSignature").IsZero():
-		return nil, unsupported("/messageSignature", "the bundle signs bytes outside it, expected a DSSE envelope")
 	}
 	if err := only(root, "", "mediaType", "verificationMaterial", "dsseEnvelope"); err != nil {
 		return nil, err
@@ -117,19 +112,32 @@ func parse(root canon.Node) (*Envelope, *Error) {
 	return e, nil
 }
 
+// otherKind returns the error for a bundle of another version or kind. Such a bundle may be valid,
+// whatever else it contains, so it is unsupported and not invalid.
+func otherKind(root canon.Node) *Error {
+	if media := root.Member("mediaType"); media.Kind() == canon.KindString && media.String() != MediaType {
+		return unsupported("/mediaType", "mediaType is %s, expected %s", shown(media), MediaType)
+	}
+	if !root.Member("messageSignature").IsZero() {
+		return unsupported("/messageSignature", "the bundle signs bytes outside it, expected a DSSE envelope")
+	}
+
+	// These members would be separate evidence, which a file of keys cannot judge.
+	for name := range root.Member("verificationMaterial").Members() {
+		switch name := name.String(); name {
+		case "certificate", "x509CertificateChain", "tlogEntries", "timestampVerificationData":
+			return unsupported("/verificationMaterial/"+name, "the bundle rests on %s, expected a publicKey alone", name)
+		}
+	}
+	return nil
+}
+
 const maxKeyID = 1024 // in bytes, as in a trust file
 
 // parseKey parses the ID of the claimed key. Certificates and log entries are unsupported, because
 // they require a different trust model than a trust file.
 func (e *Envelope) parseKey(material canon.Node) *Error {
 	const at = "/verificationMaterial"
-	// These members would be separate evidence, which a trust file cannot verify.
-	for name := range material.Members() {
-		switch name := name.String(); name {
-		case "certificate", "x509CertificateChain", "tlogEntries", "timestampVerificationData":
-			return unsupported(at+"/"+name, "the bundle rests on %s, expected a publicKey alone", name)
-		}
-	}
 	if err := only(material, at, "publicKey"); err != nil {
 		return err
 	}

@@ -170,6 +170,9 @@ func parseStatement(text []byte) (*Statement, *Error) {
 		return nil, unsupported(payloadAt, "predicateType is %s, expected %s", shown(kind), PredicateType)
 	}
 
+	if n, lossy := doc.LossyInteger(); lossy {
+		return nil, invalid(payloadAt, "%s is outside ±(2^53−1)", shown(n))
+	}
 	inside := root.Member("predicate").Member("receipt")
 	if inside.Kind() != canon.KindObject {
 		return nil, invalid(payloadAt, "the predicate contains no receipt")
@@ -198,17 +201,19 @@ func (s *Statement) compare(root canon.Node, text []byte) *Error {
 		return nil
 	}
 
-	// A different subject is reported before any difference in form.
+	// Other subjects contradict the receipt, and any other form is malformed.
 	list := root.Member("subject")
+	other := Statement{receipt: s.receipt}
+	form := append(bytes.TrimSuffix(other.append(nil), []byte("[]}")), list.AppendCanonical(nil)...)
+	if list.Kind() != canon.KindArray || !bytes.Equal(append(form, '}'), text) {
+		return invalid(payloadAt, "the statement is not in its one form: canonical JSON (RFC 8785) with the members _type, predicate, predicateType and subject, and in the predicate the receipt alone")
+	}
 	for i, n := range list.Elements() {
 		if i < len(s.Subjects) && !bytes.Equal(n.AppendCanonical(nil), s.Subjects[i].append(nil)) {
 			return mismatch("subject %d is %s, the receipt inside gives %s", i+1, shown(n), s.Subjects[i].append(nil))
 		}
 	}
-	if list.Len() != len(s.Subjects) {
-		return mismatch("%d subjects, the receipt inside gives %d", list.Len(), len(s.Subjects))
-	}
-	return invalid(payloadAt, "the statement is not in its one form: canonical JSON (RFC 8785) with the members _type, predicate, predicateType and subject, and in the predicate the receipt alone")
+	return mismatch("%d subjects, the receipt inside gives %d", list.Len(), len(s.Subjects))
 }
 
 func mismatch(format string, args ...any) *Error {

@@ -2,7 +2,7 @@
 // Sigstore bundle v0.3. The receipt, and perhaps a commit, determine every byte of the statement.
 
 import { equalBytes, Finding, refuted, strictBase64, undecided } from "./finding.mjs";
-import { canonical, decode, encode, fromObject, lookup, maxDepth, parse } from "./json.mjs";
+import { canonical, decode, encode, fromObject, lookup, maxDepth, maxSize, parse } from "./json.mjs";
 
 const bundleType = "application/vnd.dev.sigstore.bundle";
 const mediaType = `${bundleType}.v0.3+json`;
@@ -19,15 +19,14 @@ export const isAttestation = (value) => value instanceof Map && !value.has("rece
 // openAttestation returns the receipt in a bundle, its subjects, and its signer: the key that attested
 // it, or the Finding for which that is unknown. It throws a Finding if there is no attested receipt.
 export async function openAttestation(bundle, trust) {
-  const { hint, type, payload, body, signature } = openBundle(bundle);
-  const signer = await findSigner(trust.get(hint), signature, encode(`DSSEv1 ${encode(type).length} ${type} ${body.length} ${payload}`));
-  if (type !== payloadType) throw unsupported();
-  const statement = parse(body, maxDepth + 2);
+  const { hint, type, body, signature } = openBundle(bundle);
+  const signer = await findSigner(trust.get(hint), signature, await new Blob([`DSSEv1 ${encode(type).length} ${type} ${body.length} `, body]).arrayBuffer());
+  const statement = type === payloadType ? parse(body, maxDepth + 2, maxSize, false) : undefined;
   const [receipt, subject] = [lookup(statement, "predicate", "receipt"), lookup(statement, "subject")];
   if (lookup(statement, "_type") !== statementType || lookup(statement, "predicateType") !== predicateType) throw unsupported();
 
   const isForm = receipt instanceof Map && Array.isArray(subject) && statement.size === 4 && statement.get("predicate").size === 1;
-  if (!isForm || canonical(statement) !== payload) throw invalid();
+  if (!isForm || canonical(parse(body, maxDepth + 2)) !== decode(body)) throw invalid();
   if (canonical(subject) !== canonical(subjectsOf(receipt, lookup(subject.at(-1), "digest", "gitCommit")))) throw signer instanceof Finding ? signer : refuted("parse", "attestation_mismatch");
   return { receipt, subject, hint, signer };
 }
@@ -48,7 +47,7 @@ function openBundle(bundle) {
   if (!isText || isLong || canonical(bundle) !== canonical(fromObject(form))) throw invalid();
   const [body, signature] = [strictBase64(base64), strictBase64(sig)];
   if (body === undefined || !(signature?.length > 0)) throw invalid();
-  return { hint, type, payload: decode(body), body, signature };
+  return { hint, type, body, signature };
 }
 
 // findSigner returns the key that made a signature, or a Finding if nobody can tell.

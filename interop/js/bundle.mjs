@@ -32,7 +32,7 @@ function* texts(value) {
 // checkBundle returns the finding of the first fault of a bundle, or undefined.
 export function checkBundle(bytes, { strict, allow_secret_markers: allowed }) {
   const fault = (code) => refuted("parse", code);
-  const { value: bundle } = attempt(bytes, 1000, 256 * 2 ** 20);
+  const { value: bundle } = attempt(bytes, 1000, 256 * 2 ** 20, false);
   if (!(bundle instanceof Map)) return fault("decode");
   const parts = Object.entries(schema.properties).map(([name, part]) => [bundle.get(name), part]);
   const lacks = ([value, { required = [] }]) => value instanceof Map && required.some((name) => !value.has(name));

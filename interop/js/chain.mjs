@@ -20,10 +20,11 @@ export function judgeLinks(inputs, { unordered, partial, strict, previous: given
   const byHash = new Map(receipts.flatMap((opened) => [[opened.computed, opened], [opened.stated, opened]]));
   const predecessor = (opened) => byHash.get(opened.previous);
   // Each unreadable receipt may have been a predecessor, except the last of the only input.
-  const isGap = ({ receipt, findings }) => receipt === undefined && !(inputs.length === 1 && findings[0].code === "torn_tail");
+  const isGap = ({ receipt, findings }) => receipt === undefined && !(inputs.length === 1 && !unordered && findings[0].code === "torn_tail");
   let gaps = distinct.flat().filter(isGap).length;
   const [named, begun, ids] = [new Set(), new Set(), new Set()];
-  for (const opened of receipts) {
+  const firsts = unordered || inputs.length > 1 ? receipts.filter(({ previous }) => previous === null) : []; // may come later
+  for (const opened of new Set([...firsts, ...receipts])) {
     const [stream, before] = [streamOf(opened), predecessor(opened)];
     const place = `${stream} ${opened.previous}`;
     if (before !== undefined && streamOf(before) !== stream) opened.findings.push(broken("chain_break"));
@@ -50,8 +51,8 @@ export function judgeLinks(inputs, { unordered, partial, strict, previous: given
   const followed = new Set(receipts.map(predecessor));
   // A receipt that cannot be read may be what is missing.
   const absent = inputs.flat().every(({ receipt }) => receipt !== undefined) ? refuted : undecided;
-  if (head !== undefined && !byHash.has(head)) findings.push(absent("link", "head_mismatch"));
-  else if (head !== undefined && followed.has(byHash.get(head))) findings.push(refuted("link", "head_mismatch"));
+  const isHead = byHash.has(head) && !followed.has(byHash.get(head));
+  if (head !== undefined && !isHead) findings.push((byHash.has(head) ? refuted : absent)("link", "head_mismatch"));
   if (count !== undefined && receipts.length !== count) findings.push((receipts.length > count ? refuted : absent)("link", "count_mismatch"));
   return findings;
 }

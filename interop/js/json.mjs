@@ -23,10 +23,11 @@ export function decode(bytes, stream = false) {
   }
 }
 
-// parse returns the value of a JSON text, or throws a Finding of the step parse.
-export function parse(bytes, depthLimit = maxDepth, sizeLimit = maxSize) {
+// parse returns the value of a JSON text, or throws a Finding of the step parse. Receipts have exact
+// integers.
+export function parse(bytes, depthLimit = maxDepth, sizeLimit = maxSize, exact = true) {
   if (bytes.length > sizeLimit) throw refuted("parse", "size_limit");
-  const parser = new Parser(decode(bytes, true), depthLimit);
+  const parser = new Parser(decode(bytes, true), depthLimit, exact);
   if (parser.next() === undefined) throw refuted("parse", "empty_input");
   let value;
   try {
@@ -51,8 +52,8 @@ export function attempt(bytes, ...limits) {
 }
 
 class Parser {
-  constructor(text, depthLimit) {
-    Object.assign(this, { text, depthLimit, at: 0 });
+  constructor(text, depthLimit, exact) {
+    Object.assign(this, { text, depthLimit, exact, at: 0 });
   }
 
   // next returns the next character after whitespace (RFC 8259, section 2), or undefined at the end.
@@ -131,7 +132,7 @@ class Parser {
     if (typeof value === "number" && (isLong || !Number.isFinite(value))) throw refuted("parse", "number_range");
     // Every double beyond 2^53 is integral, and so is the canonical text of other integers
     // (RFC 7493, section 2.2).
-    if (Math.abs(value) > Number.MAX_SAFE_INTEGER) throw refuted("parse", "number_precision");
+    if (this.exact && Math.abs(value) > Number.MAX_SAFE_INTEGER) throw refuted("parse", "number_precision");
     return value;
   }
 }

@@ -328,6 +328,30 @@ func TestContinues(t *testing.T) {
 	}
 }
 
+// TestSharedAbsence verifies that two streams of a selection may name the same absent receipt, wherever
+// in the streams they name it. It is in one of them at most, but nothing shows in which.
+func TestSharedAbsence(t *testing.T) {
+	a, b := newWriter(t, "a"), newWriter(t, "b")
+	a.next()
+	absent := a.head
+	a1, b0 := a.next(), b.next()
+	b2 := b.seal(absent)
+	a3 := a.seal(absent)
+	for _, test := range []struct {
+		name string
+		docs [][]byte
+		want string
+	}{
+		{"at the beginning of both", [][]byte{a1, b2}, "verified 2/0/0; x:1 open; x:2 open; a 1; b 1"},
+		{"inside the later one", [][]byte{a1, b0, b2}, "verified 3/0/0; x:1 open; x:3 open; a 1; b 2"},
+		{"inside the earlier one", [][]byte{b0, b2, a1}, "verified 3/0/0; x:2 open; x:3 open; a 1; b 2"},
+		{"twice in one stream", [][]byte{a1, a3}, "refuted 1/1/0; x:1 open; x:2 chain_fork; a 2"},
+	} {
+		r := verifyOnly(t, jsonl(test.docs...), "x", stream.Sniffed, stream.Options{Partial: true})
+		expect(t, test.name, r, test.want)
+	}
+}
+
 // renamed replaces the source numbers in lines such as "; 5 code" with names, as in "; x:5 code".
 func renamed(want string, name func(string) string) string {
 	var out []byte

@@ -274,7 +274,7 @@ func (o *Order) apart(s *strand, l chain.Link) receipt.Check {
 	if at, ok := o.forgive(s); ok {
 		return unchecked(receipt.CauseUnreadable, atLine(at))
 	}
-	if o.Partial && o.absent(l) {
+	if o.Partial && o.absent(s, l) {
 		return unchecked(receipt.CauseSelection, receipt.Place{})
 	}
 
@@ -302,11 +302,11 @@ func (o *Order) forgive(s *strand) (line int, ok bool) {
 	return 0, false
 }
 
-// absent reports whether the receipt that a link names is not in the input, as far as the index can
-// show.
-func (o *Order) absent(l chain.Link) bool {
+// absent reports whether the named receipt is not in the input, as far as the index shows. If two
+// streams name the same absent receipt, nothing shows which of them is wrong.
+func (o *Order) absent(s *strand, l chain.Link) bool {
 	n := o.index.node(l.Previous)
-	return n.line == 0 && n.namer == 0
+	return n.line == 0 && (n.namer == 0 || int(n.naming) != s.number)
 }
 
 // broken returns a failed check for a receipt that does not follow the previous receipt.
