@@ -194,7 +194,7 @@ func (m *maker) superseding(e *entry, d *receipt.Draft, before *receipt.Sealed) 
 	return doc, entries, err
 }
 
-// early returns the status of a task if its outline is sufficient to determine it.
+// early returns the status of a task, or "" if the status is unknown without recording its lines.
 func (m *maker) early(w *work, e *entry) (status, error) {
 	e.Receipt = receiptID(w.ID)
 	if m.isOlder(w.Last) {
