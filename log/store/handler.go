@@ -18,17 +18,18 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// patience is the time that a request waits for a checkpoint. The client then repeats it.
+// patience is how long a request waits for a checkpoint. After that, the client repeats the
+// request.
 const patience = 30 * time.Second
 
-// Handler returns the routes of the log:
+// Handler returns a handler for the routes of the log:
 //
 //	POST /add            body: a receipt hash, "sha256:" and 64 hexadecimal digits; answer: a tlog-proof
 //	GET  /proof/{hash}   a tlog-proof of a hash that is in the log
 //	GET  /checkpoint     the last published checkpoint
 //	GET  /tile/…         tiles and entries (C2SP tlog-tiles)
 //
-// If token is not empty, /add requires it as a bearer token (RFC 6750).
+// If token is not empty, requests to /add must present it as a bearer token (RFC 6750).
 func (l *Log) Handler(token string) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /add", func(w http.ResponseWriter, r *http.Request) {
@@ -62,7 +63,7 @@ func (l *Log) Handler(token string) http.Handler {
 	return mux
 }
 
-// serveProof answers with the proof that get returns for a hash.
+// serveProof responds with the proof that get returns for a hash.
 func (l *Log) serveProof(w http.ResponseWriter, r *http.Request, text string, get func(context.Context, canon.Digest) ([]byte, error)) {
 	hash, err := canon.ParseDigest(text)
 	if err != nil {
@@ -88,7 +89,7 @@ func (l *Log) serveProof(w http.ResponseWriter, r *http.Request, text string, ge
 	}
 }
 
-// tilePath matches the paths of C2SP tlog-tiles, each in its only spelling.
+// tilePath matches the paths defined by C2SP tlog-tiles, each of which has only one spelling.
 var tilePath = regexp.MustCompile(`^/tile/(entries|[0-9]|[1-5][0-9]|6[0-3])((?:/x[0-9]{3})*/[0-9]{3})(?:\.p/([1-9][0-9]{0,2}))?$`)
 
 func (l *Log) serveTile(w http.ResponseWriter, r *http.Request) {
@@ -106,8 +107,9 @@ func (l *Log) serveTile(w http.ResponseWriter, r *http.Request) {
 	w.Write(data)
 }
 
-// implied reports whether the published checkpoint covers all hashes or entries of a tile. After a
-// crash, other tiles may be written again with other content, and caches would keep the first.
+// implied reports whether the published checkpoint covers all hashes or entries in a tile. After a
+// crash, other tiles may be written again with different content, and caches would keep the first
+// version.
 func (l *Log) implied(path string) bool {
 	parts := tilePath.FindStringSubmatch(path)
 	if parts == nil {
@@ -119,7 +121,7 @@ func (l *Log) implied(path string) bool {
 	if parts[3] != "" {
 		width, _ = strconv.ParseUint(parts[3], 10, 64)
 	}
-	if err != nil || width > 256 || number > math.MaxUint32 || level > 7 { // more than any log has
+	if err != nil || width > 256 || number > math.MaxUint32 || level > 7 { // more entries than any log has
 
 		return false
 	}

@@ -19,25 +19,28 @@ import (
 	"github.com/receiptkit/receiptkit/merkle/tlog"
 )
 
-// A Config specifies a log.
+// A Config configures a log.
 type Config struct {
 	Dir string
 
-	// Sign returns a checkpoint as a note that the log signed. Key verifies the signature.
+	// Sign returns a checkpoint as a note that is signed by the log. Key verifies this signature.
 	Sign func(ctx context.Context, c *tlog.Checkpoint) ([]byte, error)
 	Key  *tlog.Log
 
-	// Policy has the witnesses, with their URLs, and the quorum that a published checkpoint needs.
-	// Its logs are not used. The zero Policy has no witnesses.
+	// Policy specifies the witnesses, with their URLs, and the quorum that a published checkpoint
+	// needs. The logs in the policy are not used. The zero Policy has no witnesses.
 	Policy tlog.Policy
 
-	// Interval is the time between checkpoints, at least 100 ms. 0: one second.
+	// Interval is the time between checkpoints, which must be at least 100 ms. The default (0) is
+	// one second.
 	Interval time.Duration
 
-	// Heartbeat is the time after which an unchanged tree is cosigned again. 0: ten minutes.
+	// Heartbeat is the time after which an unchanged tree is cosigned again. The default (0) is ten
+	// minutes.
 	Heartbeat time.Duration
 
-	// Warn is called with errors that the log repeats or survives, such as those of witnesses.
+	// Warn is called with errors after which the log retries or continues, such as errors from
+	// witnesses.
 	Warn func(error)
 }
 
@@ -51,12 +54,12 @@ type Log struct {
 	cancel  context.CancelFunc
 	done    sync.WaitGroup
 
-	// Failed is closed when the log can no longer know which entries it has.
+	// Failed is closed when the log can no longer determine which entries it contains.
 	Failed chan struct{}
 
 	mu      sync.Mutex
 	failure error
-	indexes map[canon.Digest]uint64 // of the entries of the log
+	indexes map[canon.Digest]uint64 // hashes of the entries in the log
 	adding  map[canon.Digest]*entry
 
 	published publication
@@ -69,10 +72,10 @@ type entry struct {
 	ready chan struct{} // closed when index or err is set
 }
 
-// ErrBusy indicates that the log has too many entries to add. A later request may succeed.
+// ErrBusy indicates that too many entries are waiting to be added. A later request may succeed.
 var ErrBusy = errors.New("the log is busy")
 
-// Open opens a log, and creates it if the directory has none.
+// Open opens a log. If the directory does not contain a log, Open creates one.
 func Open(ctx context.Context, c Config) (*Log, error) {
 	if c.Interval == 0 {
 		c.Interval = time.Second
@@ -101,7 +104,7 @@ func (l *Log) open(ctx context.Context) error {
 		return err
 	}
 
-	// Tessera's background work ends with its own context, after Close.
+	// Tessera's background work has a separate context, which ends after Close.
 	background, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	driver, err := posix.New(background, posix.Config{Path: l.config.Dir})
 	if err == nil {
@@ -125,8 +128,9 @@ func (l *Log) open(ctx context.Context) error {
 	return nil
 }
 
-// own records the key of the log in a new directory, and rejects the directory of another key:
-// Tessera does not store the origin, and would continue the tree under another name.
+// own records the key of the log in a new directory, and rejects a directory that belongs to
+// another key. Without this check, Tessera would continue the tree under another name, because it
+// does not store the origin.
 func (l *Log) own() error {
 	const name = "key"
 	key := l.config.Key.String() + "\n"
@@ -140,7 +144,7 @@ func (l *Log) own() error {
 	return err
 }
 
-// load reads the hashes of all entries, and compares the root of each signed checkpoint with them.
+// load reads the hashes of all entries, and checks the root of each signed checkpoint against them.
 func (l *Log) load(ctx context.Context) error {
 	note, err := l.reader.ReadCheckpoint(ctx)
 	if err != nil {
@@ -158,7 +162,7 @@ func (l *Log) load(ctx context.Context) error {
 		return fmt.Errorf("%q was rolled back: its entries end at %d, but it published a checkpoint of size %d", l.config.Dir, signed.Size, published.Size)
 	}
 
-	// The tree may have entries that no checkpoint covers yet.
+	// The tree may contain entries that are not covered by a checkpoint yet.
 	size, err := l.reader.IntegratedSize(ctx)
 	if err != nil {
 		return err
@@ -169,7 +173,7 @@ func (l *Log) load(ctx context.Context) error {
 			return fmt.Errorf("entry %d has %d bytes, and the entries of this log have %d", i, len(data), size)
 		}
 		hash := canon.Digest(data)
-		if _, known := l.indexes[hash]; !known { // the first index counts
+		if _, known := l.indexes[hash]; !known { // if a hash occurs repeatedly, its first index is used
 			l.indexes[hash] = i
 		}
 		tree.Append(merkle.LeafHash(data))
@@ -194,9 +198,9 @@ func (l *Log) verify(note []byte) (*tlog.Signed, error) {
 	return s, err
 }
 
-// Add adds a receipt hash, unless the log has it, and waits for a published checkpoint that
-// includes it. It returns the proof of its inclusion, a C2SP tlog-proof. After an error, the hash
-// may be in the log. A repeated call then returns its proof.
+// Add adds a receipt hash unless the log already contains it, and waits for a published checkpoint
+// that includes the hash. It returns the inclusion proof as a C2SP tlog-proof. If Add returns an
+// error, the hash may nevertheless be in the log. Another call then returns the proof for it.
 func (l *Log) Add(ctx context.Context, hash canon.Digest) ([]byte, error) {
 	index, e, err := l.enter(hash)
 	if err != nil {
@@ -216,7 +220,7 @@ func (l *Log) Add(ctx context.Context, hash canon.Digest) ([]byte, error) {
 	return l.prove(ctx, index)
 }
 
-// enter returns the index of a hash that is in the log, or an entry for one that is being added.
+// enter returns the index of a hash that is in the log, or an entry for a hash that is being added.
 func (l *Log) enter(hash canon.Digest) (uint64, *entry, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -230,8 +234,8 @@ func (l *Log) enter(hash canon.Digest) (uint64, *entry, error) {
 		return 0, nil, l.failure
 	}
 
-	// The context of the request does not apply, because an entry that was handed over is added
-	// even if the client disconnects.
+	// The context of the request is not used, because an entry that was handed over is added even
+	// if the client disconnects.
 	e := &entry{ready: make(chan struct{})}
 	l.adding[hash] = e
 	future := l.tessera.Add(context.Background(), tessera.NewEntry(hash[:]))
@@ -254,7 +258,7 @@ func (l *Log) settle(hash canon.Digest, e *entry, future tessera.IndexFuture) {
 		e.err = ErrBusy
 		delete(l.adding, hash)
 	default:
-		// The entry may be in the tree, so nothing may be added before the entries are read again.
+		// The entry may be in the tree, so nothing may be added until the entries are read again.
 		e.err = fmt.Errorf("adding an entry: %w; the log stops, and reads its entries when it starts again", err)
 		if l.failure == nil {
 			l.failure = e.err
@@ -263,7 +267,8 @@ func (l *Log) settle(hash canon.Digest, e *entry, future tessera.IndexFuture) {
 	}
 }
 
-// Proof returns a proof for a hash that is in the log. The error is fs.ErrNotExist if it is not.
+// Proof returns a proof for a hash that is in the log. If the hash is not in the log, the error is
+// fs.ErrNotExist.
 func (l *Log) Proof(ctx context.Context, hash canon.Digest) ([]byte, error) {
 	l.mu.Lock()
 	_, known := l.indexes[hash]
@@ -275,7 +280,7 @@ func (l *Log) Proof(ctx context.Context, hash canon.Digest) ([]byte, error) {
 	return l.Add(ctx, hash)
 }
 
-// prove waits for a checkpoint that includes an index, and returns the proof.
+// prove waits for a checkpoint that includes the entry with the given index, and returns the proof.
 func (l *Log) prove(ctx context.Context, index uint64) ([]byte, error) {
 	note, c, err := l.published.wait(ctx, index)
 	if err != nil {
@@ -289,7 +294,7 @@ func (l *Log) prove(ctx context.Context, index uint64) ([]byte, error) {
 	return (&tlog.Proof{Index: index, Hashes: hashes, Checkpoint: note}).Format(), nil
 }
 
-// Checkpoint returns the last published checkpoint. The error is fs.ErrNotExist if there is none.
+// Checkpoint returns the last published checkpoint. If there is none, the error is fs.ErrNotExist.
 func (l *Log) Checkpoint() ([]byte, error) {
 	l.published.mu.Lock()
 	defer l.published.mu.Unlock()
@@ -299,7 +304,7 @@ func (l *Log) Checkpoint() ([]byte, error) {
 	return l.published.note, nil
 }
 
-// Close waits until everything that was added is in a checkpoint of Tessera, and releases the
+// Close waits until a checkpoint by Tessera covers everything that was added, and releases the
 // directory.
 func (l *Log) Close(ctx context.Context) error {
 	err := l.stop(ctx)

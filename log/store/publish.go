@@ -15,19 +15,19 @@ import (
 	"github.com/receiptkit/receiptkit/merkle/tlog"
 )
 
-// publishedFile is the name of the last published checkpoint.
+// publishedFile is the name of the file that contains the last published checkpoint.
 const publishedFile = "checkpoint"
 
-// A publication is the last published checkpoint.
+// A publication holds the last published checkpoint.
 type publication struct {
 	mu         sync.Mutex
 	note       []byte // nil: none
 	checkpoint *tlog.Signed
 	changed    chan struct{} // closed when the checkpoint changes
-	at         time.Time     // when it was published; zero: before this process
+	at         time.Time     // time of publication; zero if it was before the start of this process
 }
 
-// wait returns the first checkpoint that includes an index.
+// wait returns the first published checkpoint that includes the entry with the given index.
 func (p *publication) wait(ctx context.Context, index uint64) ([]byte, *tlog.Signed, error) {
 	for {
 		p.mu.Lock()
@@ -52,7 +52,7 @@ func (p *publication) set(note []byte, c *tlog.Signed, at time.Time) {
 	p.changed = make(chan struct{})
 }
 
-// restore reads the checkpoint that was published last, or returns nil if there is none.
+// restore reads the checkpoint that was published last. It returns nil if there is none.
 func (l *Log) restore() (*tlog.Signed, error) {
 	note, err := l.dir.Read(publishedFile)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -65,13 +65,14 @@ func (l *Log) restore() (*tlog.Signed, error) {
 	if err != nil || len(c.Logs) == 0 {
 		return nil, fmt.Errorf("the published checkpoint in %q is damaged, or is not signed by its key (%v)", l.config.Dir, err)
 	}
-	// It is used until the next one, even if the policy has changed since.
+	// That checkpoint is used until the next one is published, even if the policy has changed in
+	// the meantime.
 	l.published.set(note, c, time.Time{})
 	return c, nil
 }
 
-// publish publishes a checkpoint whenever the tree has grown, or when the last cosignatures are as
-// old as the heartbeat.
+// publish publishes a checkpoint whenever the tree has grown, or when the last cosignatures are
+// older than the heartbeat.
 func (l *Log) publish(ctx context.Context) {
 	witnesses := client.NewWitnesses(&l.config.Policy)
 	ticker := time.NewTicker(max(l.config.Interval/4, 25*time.Millisecond))
@@ -105,7 +106,7 @@ func (l *Log) publishOnce(ctx context.Context, witnesses *client.Witnesses) erro
 		return nil
 	}
 
-	// A checkpoint counts as published only when the quorum has cosigned it and it is durable.
+	// A checkpoint is treated as published only after the quorum has cosigned it and it is durable.
 	signed, err := l.verify(note)
 	if err != nil {
 		return err

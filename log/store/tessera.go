@@ -17,7 +17,7 @@ import (
 	"github.com/receiptkit/receiptkit/merkle/tlog"
 )
 
-// A signer implements note.Signer for Tessera, with the key of a log.
+// A signer implements note.Signer for Tessera with the log's key.
 type signer struct {
 	ctx    context.Context
 	config Config
@@ -26,7 +26,7 @@ type signer struct {
 func (s *signer) Name() string    { return s.config.Key.Name() }
 func (s *signer) KeyHash() uint32 { return s.config.Key.KeyHash() }
 
-// Sign signs the text of a checkpoint. Nothing else is signed.
+// Sign signs the text of a checkpoint. It signs nothing else.
 func (s *signer) Sign(text []byte) ([]byte, error) {
 	c, err := tlog.ParseCheckpoint(string(text))
 	if err != nil {
@@ -37,7 +37,7 @@ func (s *signer) Sign(text []byte) ([]byte, error) {
 		return nil, err
 	}
 
-	// A payload of a note is the key ID, four bytes, and the signature.
+	// The payload of a signature line consists of the key ID (four bytes) and the signature.
 	n, err := note.Open(msg, note.VerifierList(s.config.Key))
 	if err != nil {
 		return nil, err
@@ -49,8 +49,8 @@ func (s *signer) Sign(text []byte) ([]byte, error) {
 	return payload[4:], nil
 }
 
-// bundles yields the entries of a log up to a size, in order. An error ends the sequence, and is
-// stored in failure.
+// bundles yields the entries of a log in order, up to the given size. An error ends the sequence
+// and is stored in failure.
 func bundles(ctx context.Context, r tessera.LogReader, size uint64, failure *error) iter.Seq2[uint64, []byte] {
 	const width = 256
 	return func(yield func(uint64, []byte) bool) {
@@ -76,7 +76,7 @@ func bundles(ctx context.Context, r tessera.LogReader, size uint64, failure *err
 	}
 }
 
-// quietTessera passes Tessera's warnings on, and drops its other messages.
+// quietTessera passes on Tessera's warnings, and drops all other messages.
 func quietTessera(warn func(error)) {
 	klog.LogToStderr(false)
 	klog.SetOutput(io.Discard)
@@ -86,7 +86,7 @@ func quietTessera(warn func(error)) {
 type warner func(error)
 
 func (w warner) Write(line []byte) (int, error) {
-	// The header of a line ends with "] ".
+	// The header of a log line ends with "] ".
 	_, text, found := strings.Cut(strings.TrimSpace(string(line)), "] ")
 	if found && w != nil {
 		w(errors.New("tessera: " + text))

@@ -1,7 +1,7 @@
-// Package tile reads logs in the layout of C2SP tlog-tiles: a directory, or the same files over
+// Package tile reads logs that have the layout of C2SP tlog-tiles, either from a directory or over
 // HTTP.
 //
-// A reader names the tree that it reads, by size and root. Every hash is authenticated against
-// that root, so a source that returns other data causes an error and never a wrong result. The
-// tree should be from a checkpoint whose signatures were verified.
+// A reader identifies the tree that it reads by its size and root. Every hash is authenticated
+// against that root. If a source returns other data, the result is an error and never wrong data.
+// The tree should be read from a checkpoint whose signatures were verified.
 package tile

@@ -13,14 +13,14 @@ import (
 	"time"
 )
 
-// maxFile is the maximum size of a file of a log, in bytes: that of an entry bundle with 256
-// entries of 65,535 bytes.
+// maxFile is the maximum size of a file in a log, in bytes. It is the size of an entry bundle that
+// contains 256 entries of 65,535 bytes.
 const maxFile = 256 * (2 + 65_535)
 
-// A Source is the files of a log.
+// A Source provides the files of a log.
 type Source interface {
-	// Read returns a file by its path, such as "tile/0/000". The error is fs.ErrNotExist if the
-	// log has no such file.
+	// Read returns the file with the given path, such as "tile/0/000". If the log has no such file,
+	// the error is fs.ErrNotExist.
 	Read(ctx context.Context, path string) ([]byte, error)
 }
 
@@ -38,7 +38,7 @@ type HTTP struct {
 	client *http.Client
 }
 
-// NewHTTP returns the log at a URL. A request ends after the timeout.
+// NewHTTP returns the log at a URL. Each request is limited by the timeout.
 func NewHTTP(url string, timeout time.Duration) *HTTP {
 	return &HTTP{strings.TrimSuffix(url, "/"), &http.Client{Timeout: timeout}}
 }

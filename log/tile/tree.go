@@ -14,22 +14,22 @@ import (
 )
 
 const (
-	height = 8           // of a tile, in levels
-	width  = 1 << height // hashes of a full tile, and entries of a full bundle
+	height = 8           // height of a tile in levels
+	width  = 1 << height // number of hashes in a full tile, and of entries in a full bundle
 
-	// maxSize is the maximum size of a tree, which is more than any log has. Package sumdb/tlog
-	// does not return for sizes near 2^62.
+	// maxSize is the maximum size of a tree. No log has more entries than that. Near 2^62,
+	// functions in package sumdb/tlog do not return.
 	maxSize = 1 << 48
 )
 
-// A Tree is a tree of a log, whose files are in a source.
+// A Tree is a tree of a log whose files are provided by a source.
 type Tree struct {
 	Size   uint64
 	Root   merkle.Hash
 	Source Source
 }
 
-// Inclusion returns the inclusion proof of the entry with an index.
+// Inclusion returns the inclusion proof for the entry with the given index.
 func (t *Tree) Inclusion(ctx context.Context, index uint64) ([]merkle.Hash, error) {
 	if index >= t.Size || t.Size > maxSize {
 		return nil, merkle.ErrIndex
@@ -39,8 +39,8 @@ func (t *Tree) Inclusion(ctx context.Context, index uint64) ([]merkle.Hash, erro
 	return convert(proof), r.authentic(err)
 }
 
-// Consistency returns the proof that the tree extends its first size entries. It is empty for
-// size 0.
+// Consistency returns the proof that the tree extends the tree of its first size entries. For size
+// 0, the proof is empty.
 func (t *Tree) Consistency(ctx context.Context, size uint64) ([]merkle.Hash, error) {
 	if size > t.Size || t.Size > maxSize {
 		return nil, merkle.ErrSizes
@@ -53,7 +53,8 @@ func (t *Tree) Consistency(ctx context.Context, size uint64) ([]merkle.Hash, err
 	return convert(proof), r.authentic(err)
 }
 
-// Entries yields the entries from an index on. Each is compared with the leaf hash in the tree.
+// Entries yields the entries that start at the given index. Each entry is checked against the leaf
+// hash in the tree.
 func (t *Tree) Entries(ctx context.Context, from uint64) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		if t.Size > maxSize {
@@ -75,7 +76,7 @@ func (t *Tree) Entries(ctx context.Context, from uint64) iter.Seq2[[]byte, error
 	}
 }
 
-// bundle returns the entries of a bundle that are in the tree.
+// bundle returns those entries in a bundle that are in the tree.
 func (t *Tree) bundle(ctx context.Context, n uint64) ([][]byte, error) {
 	count := int(min(t.Size-n*width, width))
 	path := entriesPath(n, count)
@@ -105,7 +106,8 @@ func (t *Tree) bundle(ctx context.Context, n uint64) ([][]byte, error) {
 	return list, nil
 }
 
-// parseBundle returns the first entries of a bundle. Each has its length in two bytes before it.
+// parseBundle returns the first entries in a bundle. Each entry is preceded by its length in two
+// bytes.
 func parseBundle(data []byte, count int) (list [][]byte, err error) {
 	for range count {
 		if len(data) < 2 || len(data)-2 < int(binary.BigEndian.Uint16(data)) {
@@ -122,7 +124,8 @@ func (t *Tree) hashes(r *tiles) tlog.HashReader {
 	return tlog.TileHashReader(tlog.Tree{N: int64(t.Size), Hash: tlog.Hash(t.Root)}, r)
 }
 
-// tiles implements tlog.TileReader, which authenticates the tiles, for one call.
+// tiles implements tlog.TileReader for a single call. The caller of ReadTiles authenticates the
+// tiles.
 type tiles struct {
 	ctx     context.Context
 	source  Source
@@ -150,8 +153,8 @@ func (r *tiles) ReadTiles(list []tlog.Tile) ([][]byte, error) {
 	return data, nil
 }
 
-// readFull reads a partial file, or the full file, because a log may delete partial files once the
-// full file exists.
+// readFull reads a partial file. If that file does not exist, it reads the full file, because a log
+// may delete partial files after the full file exists.
 func readFull(ctx context.Context, s Source, partial, full string) ([]byte, error) {
 	data, err := s.Read(ctx, partial)
 	if errors.Is(err, fs.ErrNotExist) && full != partial {
@@ -160,16 +163,15 @@ func readFull(ctx context.Context, s Source, partial, full string) ([]byte, erro
 	return data, err
 }
 
-// hashesPath returns the path of a tile in the layout of C2SP, which differs from that of
-// tlog.Tile.Path.
+// hashesPath returns the path of a tile in the C2SP layout, which differs from tlog.Tile.Path.
 func hashesPath(t tlog.Tile) string {
 	return fmt.Sprintf("tile/%d/%s", t.L, numberPath(uint64(t.N), t.W))
 }
 
 func entriesPath(n uint64, w int) string { return "tile/entries/" + numberPath(n, w) }
 
-// numberPath returns a number in groups of three digits, each but the last with a prefix x, and
-// the suffix of a partial file.
+// numberPath formats a number in groups of three digits, followed by the suffix for a partial file.
+// Each group except the last has the prefix x.
 func numberPath(n uint64, w int) string {
 	path := fmt.Sprintf("%03d", n%1000)
 	for n /= 1000; n > 0; n /= 1000 {
@@ -188,8 +190,8 @@ func (e *InvalidError) Error() string { return e.Detail }
 
 func invalid(format string, args ...any) error { return &InvalidError{fmt.Sprintf(format, args...)} }
 
-// authentic marks errors of tlog.TileHashReader that are not those of the source: the tiles do not
-// lead to the root.
+// authentic marks errors from tlog.TileHashReader that are not caused by the source, which means
+// that the tiles do not lead to the root.
 func (r *tiles) authentic(err error) error {
 	if err == nil || r.failure != nil {
 		return err

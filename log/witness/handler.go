@@ -8,12 +8,13 @@ import (
 	"net/http"
 )
 
-// maxBody is the maximum size of a request, in bytes. A checkpoint with a hundred cosignatures of
-// ML-DSA-44 has about 325,000.
+// maxBody is the maximum size of a request body in bytes. A checkpoint with a hundred ML-DSA-44
+// cosignatures has about 325,000 bytes.
 const maxBody = 512 << 10
 
-// Handler returns the routes of the witness: add-checkpoint and the checkpoints for monitors, both
-// below "/". warn is called with each error that is not the client's.
+// Handler returns a handler for the routes of the witness: add-checkpoint and the checkpoints for
+// monitors, both under "/". The function warn is called with each error that the client did not
+// cause.
 func (w *Witness) Handler(warn func(error)) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /add-checkpoint", func(rw http.ResponseWriter, r *http.Request) {
@@ -37,7 +38,7 @@ func (w *Witness) Handler(warn func(error)) http.Handler {
 	return mux
 }
 
-// refuse answers with a text, or with the status for an error.
+// refuse responds with a text, or with the status for an error.
 func refuse(rw http.ResponseWriter, text []byte, err error, warn func(error)) {
 	var refusal *Refusal
 	switch {

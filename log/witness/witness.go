@@ -19,11 +19,11 @@ import (
 	"github.com/receiptkit/receiptkit/merkle/tlog"
 )
 
-// A Config specifies a witness. It does not change once New has returned.
+// A Config configures a witness. It must not change after New has returned.
 type Config struct {
-	Logs []*tlog.Log // the keys of the logs that the witness accepts
+	Logs []*tlog.Log // keys of the logs that the witness accepts
 
-	// Cosign returns the checkpoint with an additional cosignature of the witness.
+	// Cosign returns the checkpoint with an additional cosignature by the witness.
 	Cosign func(ctx context.Context, checkpoint []byte, at time.Time) ([]byte, error)
 	Key    *tlog.Witness // verifies these cosignatures
 	Now    func() time.Time
@@ -34,10 +34,11 @@ type Witness struct {
 	config Config
 	logs   map[string][]*tlog.Log // by origin
 	disk   durable.Disk
-	mu     sync.Mutex // makes each request for a cosignature one transaction
+	mu     sync.Mutex // makes each cosignature request a transaction
 }
 
-// New returns a witness with the records in disk. The error describes an unreadable record.
+// New returns a witness that uses the records on disk. If a record is unreadable, the error
+// describes it.
 func New(config Config, disk durable.Disk) (*Witness, error) {
 	w := &Witness{config: config, logs: map[string][]*tlog.Log{}, disk: disk}
 	for _, l := range config.Logs {
@@ -51,24 +52,24 @@ func New(config Config, disk durable.Disk) (*Witness, error) {
 	return w, nil
 }
 
-// OriginHash returns the name of an origin in the URLs of witnesses: the lowercase hexadecimal
-// digits of its SHA-256.
+// OriginHash returns the name that represents an origin in the URLs of witnesses. It consists of
+// the lowercase hexadecimal digits of the SHA-256 digest of the origin.
 func OriginHash(origin string) string {
 	sum := sha256.Sum256([]byte(origin))
 	return hex.EncodeToString(sum[:])
 }
 
-// A Refusal states why a checkpoint was not cosigned. Its statuses are those of C2SP
-// tlog-witness.
+// A Refusal states why a checkpoint was not cosigned. Its statuses are those that C2SP tlog-witness
+// defines.
 type Refusal struct {
 	Status int
-	Size   uint64 // if Status is 409: the size that the witness cosigned last
+	Size   uint64 // if Status is 409, the size that the witness cosigned last
 	Detail string
 }
 
 func (r *Refusal) Error() string { return fmt.Sprintf("witness: refused (%d): %s", r.Status, r.Detail) }
 
-// Statuses of a Refusal.
+// These are the possible values of Status.
 const (
 	malformed    = 400
 	untrusted    = 403
@@ -77,8 +78,8 @@ const (
 	inconsistent = 422
 )
 
-// AddCheckpoint processes the body of an add-checkpoint request, and returns the signature lines
-// of the witness. The error is a *[Refusal], or that of the disk or the key.
+// AddCheckpoint processes the body of an add-checkpoint request, and returns the signature lines of
+// the witness. The error is a *[Refusal], or an error from the disk or the key.
 func (w *Witness) AddCheckpoint(ctx context.Context, body []byte) ([]byte, error) {
 	r, err := parseRequest(body)
 	if err != nil {
@@ -92,8 +93,8 @@ func (w *Witness) AddCheckpoint(ctx context.Context, body []byte) ([]byte, error
 		return nil, &Refusal{Status: malformed, Detail: fmt.Sprintf("old size %d is above the size %d of the checkpoint", r.old, c.Size)}
 	}
 
-	// The comparison with the record and its replacement are one transaction. Otherwise, of two
-	// requests that were both compared with the same record, the smaller could be stored last.
+	// Checking against the record and replacing the record form one transaction. Otherwise, if two
+	// requests were checked against the same record, the smaller tree could be stored last.
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	last, err := w.record(c.Origin)
@@ -104,7 +105,7 @@ func (w *Witness) AddCheckpoint(ctx context.Context, body []byte) ([]byte, error
 		return nil, err
 	}
 
-	// The time never decreases, even if the clock is set back.
+	// The time of a cosignature never decreases, even if the clock is set back.
 	at := w.config.Now()
 	if at.Before(last.at) {
 		at = last.at
@@ -121,12 +122,12 @@ func (w *Witness) AddCheckpoint(ctx context.Context, body []byte) ([]byte, error
 		return nil, fmt.Errorf("witness: storing the record of %.80q: %w", c.Origin, err)
 	}
 
-	// The cosignature is the last line.
+	// The cosignature is the last line of the note.
 	lines := strings.SplitAfter(string(cosigned), "\n")
 	return []byte(lines[len(lines)-2]), nil
 }
 
-// open verifies the signature of the log.
+// open verifies the log's signature on a checkpoint.
 func (w *Witness) open(r *request) (*tlog.Checkpoint, error) {
 	origin, _, _ := strings.Cut(string(r.note), "\n")
 	logs, known := w.logs[origin]
@@ -147,7 +148,7 @@ func (w *Witness) open(r *request) (*tlog.Checkpoint, error) {
 }
 
 // essential returns the checkpoint with only the signature lines of its log, so that the record
-// has no lines that anyone could add.
+// contains no lines that anyone could have added.
 func (w *Witness) essential(note []byte, c *tlog.Checkpoint) []byte {
 	text, lines, _ := strings.Cut(string(note), "\n\n")
 	kept := text + "\n\n"
@@ -163,8 +164,8 @@ func (w *Witness) essential(note []byte, c *tlog.Checkpoint) []byte {
 	return []byte(kept)
 }
 
-// Checkpoint returns the last checkpoint that the witness cosigned for the log with an origin
-// hash. The error is fs.ErrNotExist if there is none.
+// Checkpoint returns the last checkpoint that the witness cosigned for the log with the given
+// origin hash. If there is none, the error is fs.ErrNotExist.
 func (w *Witness) Checkpoint(originHash string) ([]byte, error) {
 	for origin := range w.logs {
 		if OriginHash(origin) == originHash {
@@ -176,16 +177,16 @@ func (w *Witness) Checkpoint(originHash string) ([]byte, error) {
 	return nil, fs.ErrNotExist
 }
 
-// A record is the last cosigned checkpoint of a log. The zero record is that of a log that the
-// witness has not seen.
+// A record contains the last cosigned checkpoint of a log. The zero record belongs to a log that
+// the witness has not seen.
 type record struct {
 	size uint64
 	root merkle.Hash
 	at   time.Time
 }
 
-// record reads the record of a log. Anything but a checkpoint that this witness cosigned is an
-// error, because the trees that were cosigned are then unknown.
+// record reads the record for a log. Anything except a checkpoint that this witness cosigned is an
+// error, because it is then unknown which trees were cosigned.
 func (w *Witness) record(origin string) (record, error) {
 	note, err := w.disk.Read(OriginHash(origin))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -201,18 +202,18 @@ func (w *Witness) record(origin string) (record, error) {
 	return record{s.Size, s.Root, s.Cosignatures[0].At}, nil
 }
 
-// A request is the body of an add-checkpoint request.
+// A request is the parsed body of an add-checkpoint request.
 type request struct {
 	old   uint64
 	proof []merkle.Hash
 	note  []byte
 }
 
-// maxProof is the maximum number of hashes of a request.
+// maxProof is the maximum number of hashes in a request.
 const maxProof = 63
 
-// parseRequest parses a body: the line "old N", at most 63 base64 hashes, an empty line, and a
-// signed checkpoint.
+// parseRequest parses a body, which consists of the line "old N", at most 63 base64 hashes, an
+// empty line, and a signed checkpoint.
 func parseRequest(body []byte) (*request, error) {
 	bad := func(detail string) (*request, error) { return nil, &Refusal{Status: malformed, Detail: detail} }
 	head, note, found := strings.Cut(string(body), "\n\n")
@@ -246,7 +247,7 @@ func (r *request) follows(c *tlog.Checkpoint, last record) error {
 		return &Refusal{conflict, last.size, fmt.Sprintf("the last cosigned size is %d, not %d", last.size, r.old)}
 	}
 
-	// Every tree extends the empty tree, without a proof.
+	// Every tree extends the empty tree, so no proof is needed for it.
 	if r.old == 0 {
 		if len(r.proof) > 0 {
 			return &Refusal{Status: inconsistent, Detail: "a proof from size 0 has no hashes"}
@@ -259,9 +260,9 @@ func (r *request) follows(c *tlog.Checkpoint, last record) error {
 	return nil
 }
 
-// unparsed returns the refusal of a checkpoint that package tlog does not parse: because the form
-// is invalid, or because size 0 has a root other than that of the empty tree. An invalid signature
-// takes precedence.
+// unparsed returns the refusal for a checkpoint that package tlog does not parse. Either its form
+// is invalid, or it states size 0 with a root that is not the root of the empty tree. If the
+// signature is also invalid, that takes precedence.
 func unparsed(msg []byte, logs []*tlog.Log, fault error) error {
 	list := make([]note.Verifier, len(logs))
 	for i, l := range logs {
@@ -279,7 +280,7 @@ func unparsed(msg []byte, logs []*tlog.Log, fault error) error {
 	return &Refusal{Status: inconsistent, Detail: fault.Error()}
 }
 
-// wrongEmptyTree reports whether a checkpoint states size 0 with a root other than that of the
+// wrongEmptyTree reports whether a checkpoint states size 0 with a root that is not the root of the
 // empty tree.
 func wrongEmptyTree(msg []byte) bool {
 	lines := strings.SplitN(string(msg), "\n", 4)
