@@ -7,21 +7,21 @@ import (
 	"strings"
 )
 
-// An Address names objects of one bucket.
+// An Address specifies objects in one bucket.
 type Address struct {
-	Scheme string // s3, gs, azblob or file
-	Bucket string // the name of the bucket; for file, the directory, with slashes
-	Key    string // of one object; a prefix that ends in a slash or is empty; or a pattern
+	Scheme string // s3, gs, azblob, or file
+	Bucket string // name of the bucket or, for file, the directory, with slashes
+	Key    string // key of a single object, prefix that ends in a slash or is empty, or pattern
 	query  url.Values
 }
 
 // schemes returns the supported kinds of storage.
 func schemes() []string { return []string{"s3", "gs", "azblob", "file"} }
 
-// Parse parses an address. The buckets of the scheme file are directories: the part before the
-// last slash, or before the first segment with a pattern.
+// Parse parses an address. For the scheme file, buckets are directories. The directory is the part
+// before the last slash, or before the first segment that contains a pattern.
 func Parse(text string) (Address, error) {
-	// A question mark in a pattern would start the query, and url.Parse unescapes the path, but
+	// A question mark in a pattern would start the query. Also, url.Parse unescapes the path, but
 	// keys must not be changed.
 	text, query, _ := strings.Cut(text, "?")
 	scheme, rest, ok := strings.Cut(text, "://")
@@ -60,7 +60,7 @@ func known(scheme string) bool {
 	return false
 }
 
-// folder splits the path of a file address into directory and key.
+// folder splits the path of a file address into a directory and a key.
 func folder(p string) (dir, key string) {
 	end := len(p)
 	if i := strings.IndexAny(p, meta); i >= 0 {
@@ -70,16 +70,16 @@ func folder(p string) (dir, key string) {
 	return p[:cut], p[cut:]
 }
 
-// meta contains the characters that make a key a pattern, as in [path.Match]. A question mark is
-// not among them, because it starts the query.
+// meta contains the characters that turn a key into a pattern, as in [path.Match]. A question mark
+// is not included, because it starts the query.
 const meta = `*[\`
 
-// One reports whether the address names exactly one object.
+// One reports whether the address specifies exactly one object.
 func (a Address) One() bool {
 	return a.Key != "" && !strings.HasSuffix(a.Key, "/") && !strings.ContainsAny(a.Key, meta)
 }
 
-// prefix returns the common prefix of all keys that the address may name.
+// prefix returns the common prefix of all keys that the address may match.
 func (a Address) prefix() string {
 	if i := strings.IndexAny(a.Key, meta); i >= 0 {
 		return a.Key[:i]
@@ -87,16 +87,16 @@ func (a Address) prefix() string {
 	return a.Key
 }
 
-// names reports whether an address that does not name a single object names this key.
+// names reports whether an address that does not specify a single object matches the given key.
 func (a Address) names(key string) bool {
 	if !strings.ContainsAny(a.Key, meta) {
 		return strings.HasPrefix(key, a.Key)
 	}
-	ok, _ := path.Match(a.Key, key) // Parse has checked the pattern
+	ok, _ := path.Match(a.Key, key) // Parse has already checked the pattern
 	return ok
 }
 
-// name returns the name of an object in reports.
+// name returns the name that reports use for an object.
 func (a Address) name(key string) string {
 	if a.Scheme == "file" {
 		return a.Bucket + key
@@ -104,10 +104,10 @@ func (a Address) name(key string) string {
 	return a.Scheme + "://" + a.Bucket + "/" + key
 }
 
-// String returns the address without the parameters for the storage, which may contain secrets.
+// String returns the address without the storage parameters, which may contain secrets.
 func (a Address) String() string { return a.name(a.Key) }
 
-// Store returns the bucket of the address, as blob.OpenBucket accepts it.
+// Store returns the bucket of the address in the form that blob.OpenBucket accepts.
 func (a Address) Store() string {
 	u := url.URL{Scheme: a.Scheme, Host: a.Bucket, RawQuery: a.query.Encode()}
 	if a.Scheme == "file" {

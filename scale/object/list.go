@@ -18,19 +18,19 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// A Listing contains the objects that addresses name.
+// A Listing contains the objects that the addresses specify.
 type Listing struct {
-	Sources []stream.Source // in the order of the addresses, and by key below each address
+	Sources []stream.Source // in the order of the addresses, and sorted by key for each address
 	Pins    []Pin           // of the sources
-	Skipped []string        // objects below a prefix whose names do not look like receipts
+	Skipped []string        // objects with a matching prefix whose names do not look like those of receipts
 	buckets Buckets
 }
 
-// Close closes the connections. No source can be read afterward.
+// Close closes the connections to the storage. Afterward, no source can be read.
 func (l *Listing) Close() error { return l.buckets.Close() }
 
-// List finds the objects that addresses name. An address that names no object is an error. The
-// context also applies to all later reads.
+// List finds the objects that the addresses specify. If an address specifies no object, List
+// returns an error. The context also applies to all later reads.
 func List(ctx context.Context, addresses []Address) (*Listing, error) {
 	l := &Listing{}
 	for _, a := range addresses {
@@ -62,7 +62,7 @@ func (l *Listing) add(ctx context.Context, b *blob.Bucket, a Address) error {
 			return fmt.Errorf("cannot list the objects: %w", err)
 		}
 		switch {
-		case !a.names(o.Key) || strings.HasSuffix(o.Key, "/"): // a placeholder for a directory
+		case !a.names(o.Key) || strings.HasSuffix(o.Key, "/"): // this object is a placeholder for a directory
 		case !strings.ContainsAny(a.Key, meta) && !CalledLikeReceipts(o.Key):
 			l.Skipped = append(l.Skipped, a.name(o.Key))
 		default:
@@ -84,7 +84,7 @@ func (l *Listing) found(ctx context.Context, b *blob.Bucket, p Pin) {
 }
 
 // CalledLikeReceipts reports whether the last segment of a key or path looks like the name of a
-// file with receipts, by the rules of the command receipt for directories.
+// file with receipts, according to the rules that the command receipt uses for directories.
 func CalledLikeReceipts(key string) bool {
 	return stream.IsInput(path.Base(filepath.ToSlash(key)))
 }

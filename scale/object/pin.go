@@ -12,8 +12,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// A Pin names an object and, once it has been opened, its version, so that any other process can
-// open the same version. It is sent as JSON.
+// A Pin identifies an object and, after the object has been opened, its version, so that other
+// processes can open the same version. It is sent as JSON.
 type Pin struct {
 	Name    string          `json:"name"`    // in reports
 	Address string          `json:"address"` // of the bucket, with the parameters for the storage
@@ -22,13 +22,14 @@ type Pin struct {
 	Version json.RawMessage `json:"version,omitzero"` // absent: the newest version at the time of opening
 }
 
-// Buckets are the connections of one process, opened on demand. They are safe for concurrent use.
+// Buckets manages the connections of one process, which are opened on demand. It is safe for
+// concurrent use.
 type Buckets struct {
 	mu   sync.Mutex
 	open map[string]*blob.Bucket
 }
 
-// Bucket connects to the bucket of an address, as blob.OpenBucket accepts it.
+// Bucket connects to the bucket at an address that blob.OpenBucket accepts.
 func (b *Buckets) Bucket(ctx context.Context, address string) (*blob.Bucket, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -58,7 +59,7 @@ func (b *Buckets) Close() error {
 	return errors.Join(errs...)
 }
 
-// Source returns the source that a pin names, and a function that returns the pin with the
+// Source returns the source that a pin identifies, and a function that returns the pin with the
 // version that was opened. The context applies to all reads.
 func (b *Buckets) Source(ctx context.Context, p Pin) (s stream.Source, pinned func() (Pin, error), err error) {
 	bucket, err := b.Bucket(ctx, p.Address)

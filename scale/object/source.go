@@ -13,17 +13,18 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// An object is one source. It is safe for concurrent use.
+// An object is a single source. It is safe for concurrent use.
 type object struct {
 	ctx    context.Context
 	bucket *blob.Bucket
 	key    string
 
 	mu     sync.Mutex
-	pinned *version // set when it is first opened
+	pinned *version // set when the object is first opened
 }
 
-// open opens the pinned version. If no version is pinned, it opens and pins the current one.
+// open opens the pinned version. If no version is pinned, open opens the current version and pins
+// it.
 func (o *object) open() (io.ReadCloser, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -43,7 +44,7 @@ func (o *object) open() (io.ReadCloser, error) {
 	return &reading{object: o, version: *o.pinned, r: r}, nil
 }
 
-// at opens a version at an offset. If the version is pinned, any other answer is
+// at opens a version at the given offset. If the version is pinned, any other response leads to
 // [stream.ErrChanged].
 func (o *object) at(offset int64, want version, pinned bool) (*blob.Reader, error) {
 	r, err := o.bucket.NewRangeReader(o.ctx, o.key, offset, -1, &blob.ReaderOptions{BeforeRead: want.ask})
@@ -65,10 +66,10 @@ func (o *object) at(offset int64, want version, pinned bool) (*blob.Reader, erro
 	return nil, err
 }
 
-// attempts is the number of times in a row that a read is resumed without receiving a byte.
+// attempts is how many times in a row a read is resumed if it received no bytes.
 const attempts = 3
 
-// A reading reads a version to its end, even if the connection is interrupted.
+// A reading reads a version until its end, even if the connection is interrupted.
 type reading struct {
 	*object
 	version version
@@ -88,7 +89,7 @@ func (r *reading) Read(p []byte) (int, error) {
 			err = io.ErrUnexpectedEOF
 		}
 		if n > 0 && err != io.EOF {
-			return n, nil // an error is returned by the next call
+			return n, nil // the error is returned by the next call
 		}
 		if err == nil || err == io.EOF {
 			return n, err
@@ -99,7 +100,7 @@ func (r *reading) Read(p []byte) (int, error) {
 	}
 }
 
-// again resumes an interrupted read. Its error is final.
+// again resumes a read that was interrupted. If it returns an error, reading ends.
 func (r *reading) again(cause error) error {
 	for r.failed < attempts && r.ctx.Err() == nil {
 		r.failed++

@@ -11,7 +11,8 @@ import (
 	"gocloud.dev/blob"
 )
 
-// A version identifies one content of an object. Members that a storage does not supply are zero.
+// A version identifies the content of an object at one time. Members that a storage service does
+// not supply are zero.
 type version struct {
 	ID         string    `json:"id,omitzero"`         // S3, Azure: if the bucket keeps versions
 	ETag       string    `json:"etag,omitzero"`       // S3, Azure
@@ -20,7 +21,7 @@ type version struct {
 	Modified   time.Time `json:"modified"`
 }
 
-// versionOf returns the version that a reader reads.
+// versionOf returns the version that a reader is reading.
 func versionOf(r *blob.Reader) version {
 	v := version{Size: r.Size(), Modified: r.ModTime()}
 
@@ -56,11 +57,11 @@ func (v version) same(o version) bool {
 // objects that are stored without versions have the same ID.
 const unversioned = "null"
 
-// ask makes a storage return this version or an error. For the zero version it requests the
-// newest version. It requests the bytes as they are stored.
+// ask makes a storage service return this version or an error. For the zero version, ask requests
+// the newest version. It also requests the bytes as they are stored.
 func (v version) ask(as func(any) bool) error {
-	// Not every service with the S3 API has checksums, and a warning for each read would not
-	// help.
+	// Not every service with the S3 API has checksums, and a warning for each read would be of no
+	// use.
 	var options *[]func(*s3.Options)
 	if as(&options) {
 		*options = append(*options, func(o *s3.Options) { o.DisableLogOutputChecksumValidationSkipped = true })
@@ -77,8 +78,8 @@ func (v version) ask(as func(any) bool) error {
 			inS3.IfMatch = &v.ETag
 		}
 	case as(&inGCS):
-		// GCS decompresses objects that are marked as gzip, which would make offsets invalid for
-		// a resumed read.
+		// GCS decompresses objects that are marked as gzip, which would make the offset of a
+		// resumed read invalid.
 		handle := (*inGCS).ReadCompressed(true)
 		if v.Generation != 0 {
 			handle = handle.Generation(v.Generation)

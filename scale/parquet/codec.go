@@ -5,9 +5,9 @@ import (
 	pages "github.com/parquet-go/parquet-go/compress/zstd"
 )
 
-// A codec compresses pages. Most values that differ from row to row are hexadecimal, without
-// repetitions but with only four bits per digit. The library's own codec looks for repetitions,
-// and does not shorten a page without them.
+// A codec compresses the pages of a file. Most values that differ from row to row are hexadecimal.
+// They contain no repetitions, but only four bits of information per digit. The library's own codec
+// searches for repetitions, and does not shorten a page that contains none.
 type codec struct {
 	pages.Codec
 	encoder *zstd.Encoder
@@ -15,9 +15,9 @@ type codec struct {
 
 func newCodec() *codec {
 	encoder, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1),
-		zstd.WithAllLitEntropyCompression(true), zstd.WithZeroFrames(true), zstd.WithEncoderCRC(false)) // a page has a checksum of its own
+		zstd.WithAllLitEntropyCompression(true), zstd.WithZeroFrames(true), zstd.WithEncoderCRC(false)) // each page has a separate checksum
 	if err != nil {
-		panic(err) // the options do not contradict each other
+		panic(err) // the options cannot conflict
 	}
 	return &codec{encoder: encoder}
 }

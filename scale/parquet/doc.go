@@ -1,5 +1,5 @@
-// Package parquet writes the rows of verdicts ([rows.Row]) as Apache Parquet. The core writes them
-// as CSV. Engines that read many gigabytes of rows can read Parquet faster.
+// Package parquet writes rows about verdicts ([rows.Row]) as Apache Parquet. The core writes such
+// rows as CSV. Engines that read many gigabytes of rows can read Parquet faster than CSV.
 //
 //	out := parquet.NewWriter(file)
 //	run := stream.Verify(ctx, v, input, stream.Options{Extract: rows.Extract})

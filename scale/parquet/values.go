@@ -6,16 +6,16 @@ import (
 	"github.com/receiptkit/receiptkit/internal/rows"
 )
 
-// batchRows is the number of rows that are passed to the library at once.
+// batchRows is the number of rows that are passed to the library at a time.
 const batchRows = 256
 
-// Values are the cells of some rows in the form of the library, column by column. The definition
-// level states which cells are NULL, because the library, given structs, would store some zero
-// values instead of NULL.
+// values contains the cells of some rows in the form that the library uses, column by column. The
+// definition level specifies which cells are NULL. If the library received structs instead, it
+// would store some zero values instead of NULL.
 type values struct {
 	columns [][batchRows]parquet.Value
-	row     int    // the row that is being filled
-	column  int    // of its next cell
+	row     int    // index of the row that is being filled
+	column  int    // index of the next cell in that row
 	memory  []byte // for all texts
 }
 

@@ -8,27 +8,29 @@ import (
 	"github.com/receiptkit/receiptkit/internal/rows"
 )
 
-// Rows are collected up to these limits and then written as one group, whose columns are stored
-// separately. The limits are high enough for good compression and low enough to use little memory.
+// Rows are collected until one of these limits is reached, and are then written as a row group,
+// whose columns are stored separately. The limits are high enough for good compression and low
+// enough to use little memory.
 const (
 	groupRows  = 1 << 16
 	groupBytes = 16 << 20 // of their texts
 )
 
-// A Writer writes rows as Parquet. Repeated texts are stored in a dictionary, other texts without
-// the prefix that they share with the previous one (DELTA_BYTE_ARRAY), and integers as the
-// difference from the previous one (DELTA_BINARY_PACKED). This leaves less for zstd, which takes
-// the most time. Memory does not grow with the number of rows, except for some kilobytes per
-// 65,536 rows, which describe the place of their columns at the end of the file.
+// A Writer writes rows as Parquet. Repeated texts are stored in a dictionary. Other texts are
+// stored without the prefix that they share with the previous text (DELTA_BYTE_ARRAY), and integers
+// as the difference from the previous integer (DELTA_BINARY_PACKED). This leaves less data for
+// zstd, which takes the most time. Memory use does not grow with the number of rows, except for a
+// few kilobytes per 65,536 rows. They describe the positions of the columns, and are written at the
+// end of the file.
 type Writer struct {
 	w       *parquet.GenericWriter[rows.Row]
 	columns []*parquet.ColumnWriter
 	values
-	count, bytes int   // rows and bytes of the group
+	count, bytes int   // number of rows and bytes in the group
 	err          error // the first error, after which nothing is written
 }
 
-// NewWriter returns a Writer that writes to w. The output is a valid file only after Close.
+// NewWriter returns a Writer that writes to w. The output is not a valid file until Close returns.
 func NewWriter(w io.Writer) *Writer {
 	table := parquet.NewGenericWriter[rows.Row](w, parquet.Compression(newCodec()), parquet.PageBufferSize(64<<10),
 		parquet.DefaultEncodingFor(parquet.ByteArray, &parquet.DeltaByteArray), parquet.DefaultEncodingFor(parquet.Int64, &parquet.DeltaBinaryPacked))
@@ -36,7 +38,7 @@ func NewWriter(w io.Writer) *Writer {
 	return &Writer{w: table, columns: columns, values: values{columns: make([][batchRows]parquet.Value, len(columns))}}
 }
 
-// Write adds a row. After an error, all further calls return it.
+// Write adds a row. After an error, all further calls return the same error.
 func (w *Writer) Write(r rows.Row) error {
 	if w.err != nil {
 		return w.err

@@ -1,4 +1,4 @@
-// Package terms contains the parts that the programs for object storage share: the flags for
-// requirements, which are those of receipt verify, the exit codes, and the text format of a
+// Package terms contains what the programs for object storage share. It contains the flags for
+// requirements, which are the same as for receipt verify, the exit codes, and the text format of a
 // summary.
 package terms

@@ -5,7 +5,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// The exit codes are those of the command receipt.
+// The exit codes are the same as for the command receipt.
 const (
 	ExitVerified  = 0
 	ExitRefuted   = 1
@@ -13,7 +13,7 @@ const (
 	ExitUndecided = 3
 )
 
-// Exit returns the exit code of a summary. Only one branch returns success.
+// Exit returns the exit code for a summary. Only one branch returns success.
 func Exit(s *stream.Summary) int {
 	switch v := s.Verdict(); {
 	case v == receipt.Refuted:

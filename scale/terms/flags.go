@@ -14,8 +14,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// Flags specify the requirements for receipts, the heads that the input must continue, and the heads
-// that it must end with or contain.
+// Flags specifies the requirements for receipts, the heads that the input must continue, and the
+// heads that it must end with or contain.
 type Flags struct {
 	keys, issuer, policy, at string
 	integrityOnly, strict    bool
@@ -41,7 +41,7 @@ func (f *Flags) Register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.checkpoint, "checkpoint", "", "signed checkpoint `FILE` over all receipts, in input order")
 }
 
-// Continuity reads the heads that the input must continue and end with, and the checkpoint that
+// Continuity returns the heads that the input must continue and end with, and the checkpoint that
 // covers it.
 func (f *Flags) Continuity() (o stream.Options, err error) {
 	o.Partial = f.partial
@@ -70,15 +70,15 @@ func (f *Flags) Continuity() (o stream.Options, err error) {
 	return o, nil
 }
 
-// Terms are the requirements for receipts as values that can be sent to other machines.
+// Terms contains the requirements for receipts as values that can be sent to other machines.
 type Terms struct {
 	Policy receipt.Policy
-	Set    []byte // the trusted keys, a JWK Set; nil if only integrity is required
+	Set    []byte // trusted keys (JWK Set); nil if only integrity is required
 	Path   string // of their file
-	Logs   []byte // the keys that the policy states, a JWK Set; nil if none
+	Logs   []byte // keys that the policy contains (JWK Set); nil if there are none
 }
 
-// Read reads the files that the flags name. Without --keys it uses $RECEIPT_KEYS.
+// Read reads the files that the flags specify. If --keys is absent, Read uses $RECEIPT_KEYS.
 func (f *Flags) Read(getenv func(string) string, now time.Time) (t Terms, err error) {
 	if f.integrityOnly && (f.keys != "" || f.issuer != "" || f.policy != "") {
 		return t, errors.New("--integrity-only checks no signatures, so it excludes --keys, --issuer, and --policy")
@@ -98,8 +98,8 @@ func (f *Flags) Read(getenv func(string) string, now time.Time) (t Terms, err er
 	return t, err
 }
 
-// requirements returns the policy that the flags specify, and the keys of logs and witnesses in its
-// file.
+// requirements returns the policy that the flags specify, and the keys of logs and witnesses in the
+// policy file.
 func (f *Flags) requirements(now time.Time) (p receipt.Policy, stated []byte, err error) {
 	if f.policy != "" {
 		data, err := readBounded(f.policy, keys.MaxPolicyBytes)
@@ -115,7 +115,7 @@ func (f *Flags) requirements(now time.Time) (p receipt.Policy, stated []byte, er
 		}
 	}
 
-	// Flags may add to the policy of a file but not contradict it.
+	// Flags may add to the policy in a file but must not contradict it.
 	if f.issuer != "" {
 		if p.Issuer != "" && p.Issuer != f.issuer {
 			return p, nil, fmt.Errorf("--issuer is %q, but the issuer in the policy %q is %q", f.issuer, f.policy, p.Issuer)
@@ -143,8 +143,8 @@ func marshal(list []*keys.PublicKey) ([]byte, error) {
 	return file.Marshal()
 }
 
-// Verifier returns the verifier for the terms, and the description of its keys, which is nil if
-// only integrity is required.
+// Verifier returns the verifier for the terms, and a description of its keys, which is nil if only
+// integrity is required.
 func (t *Terms) Verifier() (*receipt.Verifier, *stream.Keys, error) {
 	if t.Policy.IntegrityOnly {
 		v, err := receipt.NewVerifier(nil, t.Policy)

@@ -13,12 +13,12 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// maxReport is the maximum size of a report that is read for its heads. If there are many receipts,
-// receipt verify --report-only summary writes a report without them.
+// maxReport is the maximum size of a report that is read to find its heads. If there are many
+// receipts, receipt verify --report-only summary writes a report that does not list them.
 const maxReport = 256 << 20
 
-// readKnown reads a HASH|REPORT argument: one hash, or the heads of the streams in an earlier
-// report.
+// readKnown reads a HASH|REPORT argument, which is a single hash, or a report that contains the
+// heads of its streams.
 func readKnown(arg string) (canon.Digest, map[chain.Stream]chain.Head, error) {
 	if d, err := canon.ParseDigest(arg); err == nil {
 		if d.IsZero() {
@@ -49,20 +49,20 @@ func readKnown(arg string) (canon.Digest, map[chain.Stream]chain.Head, error) {
 // maxCheckpoint is the maximum size of a checkpoint.
 const maxCheckpoint = 1_000_000
 
-// readCheckpoint reads a signed checkpoint. An altered checkpoint is evidence that fails later; any
-// other kind of file is an error.
+// readCheckpoint reads a file that must contain a signed checkpoint. If the checkpoint was altered,
+// it is evidence that fails later. Any other kind of file is an error.
 func readCheckpoint(name string) ([]byte, error) {
 	note, err := readBounded(name, maxCheckpoint)
 	if err != nil {
 		return nil, err
 	}
-	if !bytes.Contains(note, []byte("\n\n\u2014 ")) { // start of the signatures
+	if !bytes.Contains(note, []byte("\n\n\u2014 ")) { // the beginning of the signature lines
 		return nil, fmt.Errorf("%q is not a checkpoint: expected a file that receipt batch checkpoint wrote", name)
 	}
 	return note, nil
 }
 
-// readBounded reads a file of at most the given number of bytes.
+// readBounded reads a file that must not be longer than the given number of bytes.
 func readBounded(name string, most int64) ([]byte, error) {
 	f, err := os.Open(name)
 	if err != nil {

@@ -9,9 +9,9 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// WriteText writes the summary of all receipts as text: unread inputs, findings about the entire
-// input, checks that were not made, and the verdict. readings is the number of times that inputs
-// were read, which may cost money.
+// WriteText writes the summary for all receipts as text. The text lists unread inputs, findings
+// about the entire input, checks that were not made, and the verdict. The argument readings is how
+// many times inputs were read, which may cost money.
 func WriteText(w io.Writer, s *stream.Summary, readings int) error {
 	p := lines{w}
 	for _, n := range s.Inputs.Unreadable {
@@ -36,7 +36,7 @@ func WriteText(w io.Writer, s *stream.Summary, readings int) error {
 
 	verdict := s.Verdict().String()
 	if s.Verdict() == receipt.Verified && s.Scope == receipt.ScopeIntegrity {
-		verdict = "intact" // anyone can write a receipt that matches its own hash
+		verdict = "intact" // anyone can create a receipt that matches its own hash
 	}
 	read := ""
 	switch {
@@ -51,7 +51,8 @@ func WriteText(w io.Writer, s *stream.Summary, readings int) error {
 
 type lines struct{ io.Writer }
 
-// line writes a line and escapes untrusted text, so that it cannot start another line.
+// line writes a line in which untrusted text is escaped, so that the text cannot start another
+// line.
 func (w lines) line(format string, args ...any) error {
 	_, err := fmt.Fprintln(w, untrusted.Escape(fmt.Sprintf(format, args...)))
 	return err

@@ -18,16 +18,16 @@ import (
 	"github.com/receiptkit/receiptkit/scale/parquet"
 )
 
-// errorName is the name of the file that a run without a verdict writes: it contains the reason.
-// Another attempt would fail, too.
+// errorName is the name of the file that a run without a verdict writes. The file contains the
+// reason. Another attempt would also fail.
 const errorName = "error"
 
-// conclude creates the summary of all receipts, and concatenates the reports of the shares.
+// conclude creates the summary for all receipts, and concatenates the reports from the shares.
 type conclude struct {
 	worker
 }
 
-// A whole contains the results of all workers.
+// A whole contains the results from all workers.
 type whole struct {
 	result  join.Result
 	inputs  []first
@@ -35,7 +35,7 @@ type whole struct {
 	changed string
 }
 
-// ProcessElement gets the results for all inputs, streams, receipts, and shares.
+// ProcessElement receives the results for all inputs, streams, receipts, and shares.
 func (c *conclude) ProcessElement(ctx context.Context, _ int, readings, counts, strands, shares func(*[]byte) bool) error {
 	w, err := gather(readings, counts, strands, shares)
 	if err != nil {
@@ -121,7 +121,7 @@ func gather(readings, counts, strands, shares func(*[]byte) bool) (*whole, error
 		}
 	}
 
-	// A forgiven failure is a separate strand that contains nothing else.
+	// A failure that was forgiven is in a separate strand that contains nothing else.
 	at := map[chain.Stream]int{}
 	var forgiven []join.Strand
 	for _, s := range ends {
@@ -142,8 +142,8 @@ func gather(readings, counts, strands, shares func(*[]byte) bool) (*whole, error
 	return w, nil
 }
 
-// change records the name of an input that changed. If several did, the result does not depend on
-// their order.
+// change records the name of an input that has changed. If several inputs have changed, the result
+// does not depend on their order.
 func (w *whole) change(name string) {
 	if w.changed == "" || name < w.changed {
 		w.changed = name
@@ -176,7 +176,7 @@ func (c *conclude) summary(ctx context.Context, w *whole) (*stream.Summary, erro
 	return s, nil
 }
 
-// copyReports copies the reports of the shares, in the order of the inputs.
+// copyReports copies the reports from the shares in the order of the inputs.
 func (c *conclude) copyReports(ctx context.Context, to io.Writer, shares []share) error {
 	for _, s := range shares {
 		if s.Reports == 0 {
@@ -194,7 +194,7 @@ func (c *conclude) copyReports(ctx context.Context, to io.Writer, shares []share
 	return nil
 }
 
-// write writes one file of the run.
+// write writes one of the files of the run.
 func (c *conclude) write(ctx context.Context, name string, content func(io.Writer) error) error {
 	d, err := c.run.Outlet.create(ctx, &c.reader.buckets, name)
 	if err != nil {

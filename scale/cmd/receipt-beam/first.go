@@ -13,7 +13,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// A first is the result of the first pass over one input, in addition to its records.
+// A first contains the result of the first pass over one input, except for the records.
 type first struct {
 	Input  input  `json:"input"`  // in the version that was read
 	SHA256 []byte `json:"sha256"` // of its bytes, as they are stored
@@ -27,13 +27,13 @@ type first struct {
 	Changed string `json:"changed,omitzero"` // the input was replaced while it was being read
 }
 
-// A firstReading verifies each input separately and emits a record of each receipt.
+// A firstReading verifies each input separately, and emits a record for each receipt.
 type firstReading struct {
 	worker
 }
 
-// ProcessElement reads one input. Records with an ID go to the first grouping, and records
-// without one are emitted separately.
+// ProcessElement reads and verifies one input. Records with an ID go to the first grouping; records
+// without an ID are emitted separately.
 func (f *firstReading) ProcessElement(ctx context.Context, element []byte, byID func([]byte, []byte), alone func([]byte), readings func(int, []byte), gaps func(int, int64)) error {
 	var out first
 	if err := json.Unmarshal(element, &out.Input); err != nil {
@@ -87,8 +87,8 @@ func (f *firstReading) ProcessElement(ctx context.Context, element []byte, byID 
 	return emitJSON(readings, number, out)
 }
 
-// hashed returns a source that adds its bytes to a hash when it is read. When it is closed, all
-// bytes have been added, including those after damage at which reading stopped.
+// hashed returns a source whose bytes are added to a hash when they are read. When the source is
+// closed, all of its bytes have been added, including bytes after damage at which reading stopped.
 func hashed(s stream.Source, h hash.Hash) stream.Source {
 	open := s.Open
 	s.Open = func() (io.ReadCloser, error) {
@@ -107,8 +107,8 @@ type tee struct {
 	file io.Closer
 }
 
-// Close reads the remaining bytes.
+// Close reads the remaining bytes and closes the source.
 func (t *tee) Close() error {
-	_, _ = io.Copy(io.Discard, t.Reader) // bytes that cannot be read are in no pass
+	_, _ = io.Copy(io.Discard, t.Reader) // neither pass can read these bytes
 	return t.file.Close()
 }

@@ -7,19 +7,19 @@ import (
 	"github.com/receiptkit/receiptkit/internal/join"
 )
 
-// ofAll is the only key of values about all inputs.
+// ofAll is the single key of values that concern all inputs.
 const ofAll = 0
 
-// The first byte of a mark on its way to the second pass.
+// These are the values of the first byte of a mark on its way to the second pass.
 const (
 	ofLink byte = iota // the result of the groupings for a link
-	ofCopy             // the receipt of which this is a copy
+	ofCopy             // the original receipt of which this receipt is a copy
 )
 
-// idGroup finds copies, and IDs with two contents.
+// idGroup finds copies, and IDs that are used for two different contents.
 type idGroup struct{}
 
-// ProcessElement gets all records with one ID.
+// ProcessElement receives all records with the same ID.
 func (*idGroup) ProcessElement(_ []byte, records func(*[]byte) bool, done func([]byte), on func([]byte), marks func(int, []byte)) error {
 	list, err := parsed(records, join.Parse)
 	if err != nil {
@@ -29,8 +29,8 @@ func (*idGroup) ProcessElement(_ []byte, records func(*[]byte) bool, done func([
 	emitRecords(finished, done)
 	emitRecords(open, on)
 
-	// Each report of a copy, whether the copy counts or not, names the receipt that was read
-	// first.
+	// The report on each copy names the receipt that was read first, whether or not the copy is
+	// counted.
 	original := map[canon.Digest]join.Place{}
 	for _, r := range list {
 		if first, there := original[r.Computed]; !there || before(r.Place, first) {
@@ -49,10 +49,10 @@ func before(a, b join.Place) bool {
 	return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.Index, b.Index)) < 0
 }
 
-// dealParts emits a record in each of its roles in the next grouping.
+// dealParts emits a record once for each of its roles in the next grouping.
 type dealParts struct{}
 
-// ProcessElement emits the parts of one record.
+// ProcessElement emits the parts of a record.
 func (*dealParts) ProcessElement(record []byte, byDigest func([]byte, []byte)) error {
 	r, err := join.Parse(record)
 	if err != nil {
@@ -65,12 +65,12 @@ func (*dealParts) ProcessElement(record []byte, byDigest func([]byte, []byte)) e
 	return nil
 }
 
-// digestGroup finds breaks, forks, links into other streams, and heads.
+// digestGroup finds breaks, forks, links to other streams, and heads.
 type digestGroup struct {
 	grouping
 }
 
-// ProcessElement gets all parts that concern one digest.
+// ProcessElement receives all parts that concern the same digest.
 func (g *digestGroup) ProcessElement(_ []byte, parts func(*[]byte) bool, done func([]byte), open func([]byte, []byte), strand func([]byte, []byte)) error {
 	list, err := parsed(parts, join.ParsePart)
 	if err != nil {
@@ -88,10 +88,10 @@ func (g *digestGroup) ProcessElement(_ []byte, parts func(*[]byte) bool, done fu
 	return nil
 }
 
-// addStrands combines the strands of a stream, of which there are as many as receipts.
+// addStrands combines the strands of a stream. There is one strand per receipt.
 type addStrands struct{}
 
-// MergeAccumulators adds two strands. No bytes stand for no strand.
+// MergeAccumulators adds two strands. An empty accumulator stands for no strand.
 func (*addStrands) MergeAccumulators(a, b []byte) ([]byte, error) {
 	switch {
 	case len(a) == 0:
@@ -111,12 +111,12 @@ func (*addStrands) MergeAccumulators(a, b []byte) ([]byte, error) {
 	return sum.Append(nil), nil
 }
 
-// streamGroup finds the beginning of each stream and its head.
+// streamGroup finds the beginning and the head of each stream.
 type streamGroup struct {
 	grouping
 }
 
-// ProcessElement gets the sums of one stream and the parts of it that were left open.
+// ProcessElement receives the sums for one stream, and the parts of the stream that are still open.
 func (g *streamGroup) ProcessElement(_ []byte, sums, parts func(*[]byte) bool, done func([]byte), missing func(int, []byte), strand func(int, []byte)) error {
 	var text []byte
 	if !sums(&text) {
@@ -144,11 +144,11 @@ func (g *streamGroup) ProcessElement(_ []byte, sums, parts func(*[]byte) bool, d
 	return nil
 }
 
-// forgive leaves as many missing predecessors unchecked as there were documents that could be one
-// of them.
+// forgive leaves missing predecessors unchecked. Their number is limited to the number of documents
+// that could be one of them.
 type forgive struct{}
 
-// ProcessElement gets the records with a missing predecessor and the gaps of all inputs.
+// ProcessElement receives the records with a missing predecessor, and the gaps in all inputs.
 func (*forgive) ProcessElement(_ int, missing func(*[]byte) bool, gaps func(*int64) bool, done func([]byte), strand func(int, []byte)) error {
 	records, err := parsed(missing, join.Parse)
 	if err != nil {
@@ -159,7 +159,7 @@ func (*forgive) ProcessElement(_ int, missing func(*[]byte) bool, gaps func(*int
 		n += more
 	}
 
-	// Without gaps nothing is forgiven.
+	// If there are no gaps, nothing is forgiven.
 	finished, failures := records, []join.Strand(nil)
 	if n > 0 {
 		finished, failures = join.Forgive(records, n)

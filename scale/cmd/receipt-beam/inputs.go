@@ -14,26 +14,27 @@ import (
 	"github.com/receiptkit/receiptkit/scale/object"
 )
 
-// An input is a file or an object, as it is sent to workers.
+// An input is a file or an object, in the form in which it is sent to workers.
 type input struct {
 	Number int         `json:"number"` // in the order in which reports name them
 	Path   string      `json:"path,omitzero"`
 	Found  bool        `json:"found,omitzero"`
 	Object *object.Pin `json:"object,omitzero"` // instead of a path
 
-	// With a checkpoint, the results of the pass for leaves: the tree of all inputs, with its
-	// Source counted from this input, and the digest of the bytes of this input.
+	// If there is a checkpoint, the following fields contain the results of the pass over leaves.
+	// They are the tree of all inputs, with its Source counted from this input, and the digest of
+	// this input's bytes.
 	Tree *join.Tree `json:"tree,omitzero"`
 	Seen []byte     `json:"seen,omitzero"`
 }
 
-// inputs are all inputs, and the files next to them that were skipped.
+// inputs contains all inputs, and the files next to them that were skipped.
 type inputs struct {
 	list    []input
 	skipped []stream.Notice
 }
 
-// listInputs finds the inputs that the arguments name.
+// listInputs finds the inputs that the arguments specify.
 func listInputs(ctx context.Context, args []string) (*inputs, error) {
 	var in inputs
 	for _, arg := range args {
@@ -78,8 +79,8 @@ func (in *inputs) addObjects(ctx context.Context, arg string) error {
 	return nil
 }
 
-// addFiles adds the files that match a pattern. For a directory, it adds the files below it whose
-// names look like receipts.
+// addFiles adds the files that match a pattern. For a directory, it adds the files in the directory
+// and its subdirectories whose names look like those of receipts.
 func (in *inputs) addFiles(pattern string) error {
 	names, err := filepath.Glob(pattern)
 	if err != nil {
@@ -130,7 +131,7 @@ func (in *inputs) addFolder(dir string) error {
 // A reader opens inputs on a worker.
 type reader struct{ buckets object.Buckets }
 
-// source returns the source of an input, and a function that returns the input with the version
+// source returns the source for an input, and a function that returns the input with the version
 // that was opened.
 func (r *reader) source(ctx context.Context, in input) (stream.Source, func() (input, error), error) {
 	if in.Object == nil {
@@ -145,7 +146,7 @@ func (r *reader) source(ctx context.Context, in input) (stream.Source, func() (i
 	}, err
 }
 
-// name returns the name of the input in reports.
+// name returns the name that reports use for the input.
 func (in *input) name() string {
 	if in.Object != nil {
 		return in.Object.Name

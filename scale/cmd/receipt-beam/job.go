@@ -18,14 +18,14 @@ import (
 	"github.com/receiptkit/receiptkit/scale/terms"
 )
 
-// A job is one run.
+// A job is a single run of the command.
 type job struct {
 	setting setting
 	inputs  *inputs
 	buckets object.Buckets
 }
 
-// do runs the job, moves its files into place, and prints the result.
+// do runs the job, moves the resulting files into place, and prints the result.
 func (j *job) do(ctx context.Context, s *surroundings) (code int, err error) {
 	if *jobopts.Async {
 		return 0, errors.New("--async yields no verdict: omit it")
@@ -36,7 +36,7 @@ func (j *job) do(ctx context.Context, s *surroundings) (code int, err error) {
 		return 0, err
 	}
 
-	// The files of a failed or interrupted run are removed.
+	// If the run fails or is interrupted, its files are removed.
 	defer func() {
 		if gone := out.clear(context.WithoutCancel(ctx), &j.buckets); gone != nil && err == nil {
 			err = fmt.Errorf("--output %s: cannot remove the remaining files below %s: %w", out.shown, out.Staging, gone)
@@ -55,7 +55,7 @@ func (j *job) do(ctx context.Context, s *surroundings) (code int, err error) {
 	return terms.Exit(sum), terms.WriteText(s.out, sum, j.setting.readings())
 }
 
-// elements returns the inputs and the setting of the job in the form that workers get.
+// elements returns the inputs and the setting of the job in the form that workers receive.
 func (j *job) elements() (list [][]byte, setting []byte, err error) {
 	for i := range j.inputs.list {
 		text, err := json.Marshal(&j.inputs.list[i])
@@ -68,14 +68,14 @@ func (j *job) elements() (list [][]byte, setting []byte, err error) {
 	return list, setting, err
 }
 
-// run builds the pipeline and waits for it.
+// run builds the pipeline, runs it, and waits for it.
 func (j *job) run(ctx context.Context) error {
 	list, setting, err := j.elements()
 	if err != nil {
 		return err
 	}
 
-	// Beam leaves files in the directory for temporary files.
+	// Beam leaves files behind in the directory for temporary files.
 	dir, err := os.MkdirTemp("", "receipt-beam-*")
 	if err != nil {
 		return err
@@ -92,7 +92,7 @@ func (j *job) run(ctx context.Context) error {
 	return nil
 }
 
-// brief returns a runner's error without the stack of its worker.
+// brief returns a runner's error without the stack trace of the worker.
 func brief(err error) string {
 	text, _, _ := strings.Cut(err.Error(), "\ngoroutine ")
 	lines := strings.FieldsFunc(text, func(r rune) bool { return r == '\n' })
@@ -106,7 +106,7 @@ func brief(err error) string {
 	return text
 }
 
-// result reads the summary that the job wrote.
+// result reads the summary that the job has written.
 func (j *job) result(ctx context.Context) (*stream.Summary, error) {
 	if why, err := j.read(ctx, errorName); err == nil {
 		return nil, errors.New(string(why))
@@ -131,7 +131,7 @@ func (j *job) read(ctx context.Context, name string) ([]byte, error) {
 	return io.ReadAll(r)
 }
 
-// publish moves the files into place, the summary last.
+// publish moves the files into place. The summary is moved last.
 func (j *job) publish(ctx context.Context) error {
 	var names []string
 	for i := range j.setting.Shares + 1 {

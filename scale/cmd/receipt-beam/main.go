@@ -1,9 +1,10 @@
-// Command receipt-beam verifies receipts on any runner of Apache Beam with the same core as the
-// command receipt. Workers verify the inputs, and a join verifies their links.
+// Command receipt-beam verifies receipts on any Apache Beam runner, with the same core as the
+// command receipt. Workers verify the inputs separately, and a join verifies the links between
+// receipts.
 //
-// Results go to files, the summary to stdout, messages to stderr. The exit code is 0 if
-// everything is verified, 1 if something is invalid or malformed, 2 if an input could not be read
-// or the command could not run as requested, and 3 if evidence is missing.
+// Results are written to files, the summary to stdout, and messages to stderr. The exit code is 0
+// if everything is verified, 1 if something is invalid or malformed, 2 if an input could not be
+// read or the command could not run as requested, and 3 if evidence is missing.
 package main
 
 import (
@@ -33,15 +34,16 @@ func main() {
 	os.Exit(code)
 }
 
-// surroundings are the inputs of a run in addition to its arguments.
+// surroundings contains the inputs of a run that are not arguments.
 type surroundings struct {
 	out, err io.Writer
 	getenv   func(string) string
 	now      func() time.Time
-	begin    func() // starts Beam; on a worker it does not return
+	begin    func() // starts Beam; does not return on a worker
 }
 
-// run runs one command line and returns the exit code. Only a positive verdict returns 0.
+// run runs one command line and returns the exit code. Only a positive verdict leads to exit code
+// 0.
 func run(ctx context.Context, args []string, s *surroundings) int {
 	code, err := start(ctx, args, s)
 	if ctx.Err() != nil {
@@ -64,7 +66,7 @@ func start(ctx context.Context, args []string, s *surroundings) (code int, err e
 		return 0, fmt.Errorf("%w: see --help", err)
 	}
 
-	// Beam's runners print long messages of their own.
+	// Beam's runners print long messages themselves.
 	s.begin()
 	level := slog.LevelError + 1
 	if o.verbose {
@@ -85,8 +87,8 @@ func start(ctx context.Context, args []string, s *surroundings) (code int, err e
 	return j.do(ctx, s)
 }
 
-// knownRunner returns an error for a runner that Beam does not have. Beam itself would end the
-// process with the exit code of a refuted receipt.
+// knownRunner returns an error if Beam does not have the runner. Beam itself would end the process
+// with the same exit code as for a refuted receipt.
 func knownRunner(name string) (err error) {
 	if name == "" {
 		return nil
@@ -103,5 +105,5 @@ func knownRunner(name string) (err error) {
 	return err
 }
 
-// runnerFlags returns the flags that Beam and its runners registered.
+// runnerFlags returns the flags that were registered by Beam and its runners.
 func runnerFlags() *flag.FlagSet { return flag.CommandLine }

@@ -13,7 +13,7 @@ import (
 	"github.com/receiptkit/receiptkit/scale/terms"
 )
 
-// options are the options on the command line.
+// options contains the options from the command line.
 type options struct {
 	terms.Flags
 	inputs        []string
@@ -22,7 +22,7 @@ type options struct {
 	long, verbose bool
 }
 
-// maxShards is the maximum number of files of rows, unless more are requested.
+// maxShards is the maximum number of row files, unless more are requested.
 const maxShards = 1000
 
 func (o *options) flags(usage io.Writer) *pflag.FlagSet {
@@ -37,7 +37,7 @@ func (o *options) flags(usage io.Writer) *pflag.FlagSet {
 
 	own := f.FlagUsages()
 	f.AddGoFlagSet(runnerFlags())
-	f.Usage = func() { // the error would have no reader
+	f.Usage = func() { // nobody would read this error
 		_, _ = fmt.Fprintf(usage, "receipt-beam --input GLOB --keys FILE --output PREFIX [--runner NAME and its flags]\n\n%s\nFlags of Beam's runners are passed on. The default --runner is prism.\n", own)
 	}
 	return f
@@ -82,8 +82,8 @@ func (o *options) job(ctx context.Context, s *surroundings) (*job, error) {
 	}}, nil
 }
 
-// shareOf returns the number of inputs in a share. A share consists of neighboring inputs,
-// because it becomes one file of rows in the order of the inputs.
+// shareOf returns the number of inputs per share. A share consists of consecutive inputs, because
+// it becomes a single row file in the order of the inputs.
 func shareOf(inputs, shards int) int {
 	if shards == 0 {
 		shards = maxShards

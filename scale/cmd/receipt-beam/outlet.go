@@ -15,14 +15,14 @@ import (
 	"github.com/receiptkit/receiptkit/scale/object"
 )
 
-// An outlet is the destination of the files of a run. Workers write them to a staging directory.
-// The process that started the run moves them into place when all are complete, so that a failed
-// run leaves no files.
+// An outlet is the place where the files of a run are written. Workers write the files to a staging
+// directory. The process that started the run moves them into place when all of them are complete,
+// so that a failed run leaves no files.
 type outlet struct {
 	Store   string `json:"store,omitzero"` // as blob.OpenBucket accepts it; "": local files
 	Prefix  string `json:"prefix"`         // of the names of the files
 	Staging string `json:"staging"`        // the prefix until then
-	shown   string // the prefix as the caller wrote it, without the parameters for the storage
+	shown   string // the prefix as the caller wrote it, but without the storage parameters
 }
 
 func openOutlet(prefix string) (*outlet, error) {
@@ -54,16 +54,16 @@ func openFolder(prefix string) (*outlet, error) {
 	return &outlet{Prefix: full, Staging: full + ".unfinished-" + rand.Text(), shown: prefix}, nil
 }
 
-// The names of files, after the prefix.
+// These are the names of the files, which follow the prefix.
 const (
 	summaryName = ".json"   // the summary
-	reportsName = ".ndjson" // one report per line for each receipt that is not verified, then the summary
+	reportsName = ".ndjson" // one report per line for each receipt that is not verified, followed by the summary
 )
 
-// rowsName returns the name of file i of several files of rows.
+// rowsName returns the name of row file i if there are several row files.
 func rowsName(i, of int) string { return fmt.Sprintf("-%05d-of-%05d.parquet", i, of) }
 
-// bucket connects to the bucket. It returns nil for local files.
+// bucket connects to the bucket of the outlet. It returns nil if the files are local.
 func (o *outlet) bucket(ctx context.Context, b *object.Buckets) (*blob.Bucket, error) {
 	if o.Store == "" {
 		return nil, nil
@@ -71,8 +71,8 @@ func (o *outlet) bucket(ctx context.Context, b *object.Buckets) (*blob.Bucket, e
 	return b.Bucket(ctx, o.Store)
 }
 
-// vacant returns an error if files of another run exist, which would mix with those of this run,
-// or if no files can be created.
+// vacant returns an error if files from another run exist, because they would be mixed with those
+// of this run, or if no files can be created.
 func (o *outlet) vacant(ctx context.Context, b *object.Buckets) error {
 	names, err := o.names(ctx, b)
 	if err != nil {
@@ -84,7 +84,7 @@ func (o *outlet) vacant(ctx context.Context, b *object.Buckets) error {
 		}
 	}
 
-	// This fails before everything is read.
+	// This check fails before everything is read.
 	if o.Store == "" {
 		if err := os.Mkdir(o.Staging, 0o777); err != nil {
 			return fmt.Errorf("--output %s: %w", o.shown, err)
@@ -93,7 +93,7 @@ func (o *outlet) vacant(ctx context.Context, b *object.Buckets) error {
 	return nil
 }
 
-// names returns the existing names with the prefix, without the prefix.
+// names returns the existing names that have the prefix, without the prefix.
 func (o *outlet) names(ctx context.Context, b *object.Buckets) (names []string, err error) {
 	bucket, err := o.bucket(ctx, b)
 	if err != nil {
@@ -123,15 +123,15 @@ func (o *outlet) names(ctx context.Context, b *object.Buckets) (names []string, 
 	}
 }
 
-// A draft is a file that is being written. It exists, complete, once it is closed. A worker that
-// writes it again or at the same time writes the same bytes.
+// A draft is a file that is being written. When it is closed, the complete file exists. If workers
+// write it again or at the same time, they write the same bytes.
 type draft struct {
 	io.Writer
 	keep    func() error
-	abandon func() // no effect after keep
+	abandon func() // has no effect after keep
 }
 
-// create starts a file of the run.
+// create starts to write a file of the run.
 func (o *outlet) create(ctx context.Context, b *object.Buckets, name string) (*draft, error) {
 	bucket, err := o.bucket(ctx, b)
 	if err != nil {
@@ -141,7 +141,7 @@ func (o *outlet) create(ctx context.Context, b *object.Buckets, name string) (*d
 		return o.createFile(name)
 	}
 
-	// An object is created when its writer is closed, unless the writer's context has ended.
+	// An object is created when its writer is closed, unless the context of the writer has ended.
 	ctx, cancel := context.WithCancel(ctx)
 	w, err := bucket.NewWriter(ctx, o.Staging+"/"+name, nil)
 	if err != nil {
@@ -155,7 +155,7 @@ func (o *outlet) create(ctx context.Context, b *object.Buckets, name string) (*d
 		return w.Close()
 	}, abandon: func() {
 		if cancel(); !kept {
-			_ = w.Close() // its context has ended, so no object is created
+			_ = w.Close() // the context has ended, so no object is created
 		}
 	}}, nil
 }
@@ -177,12 +177,12 @@ func (o *outlet) createFile(name string) (*draft, error) {
 		return os.Rename(f.Name(), filepath.Join(o.Staging, name))
 	}, abandon: func() {
 		if !kept {
-			_ = errors.Join(f.Close(), os.Remove(f.Name())) // clear also removes it
+			_ = errors.Join(f.Close(), os.Remove(f.Name())) // clear also removes this file
 		}
 	}}, nil
 }
 
-// open reads a file of the run.
+// open opens a file of the run for reading.
 func (o *outlet) open(ctx context.Context, b *object.Buckets, name string) (io.ReadCloser, error) {
 	bucket, err := o.bucket(ctx, b)
 	switch {
@@ -194,7 +194,8 @@ func (o *outlet) open(ctx context.Context, b *object.Buckets, name string) (io.R
 	return bucket.NewReader(ctx, o.Staging+"/"+name, nil)
 }
 
-// publish moves files into place, one after the other. The last one indicates that all exist.
+// publish moves files into place, one after another. The existence of the last file indicates that
+// all files exist.
 func (o *outlet) publish(ctx context.Context, b *object.Buckets, names []string) error {
 	bucket, err := o.bucket(ctx, b)
 	if err != nil {

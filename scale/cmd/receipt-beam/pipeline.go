@@ -7,10 +7,10 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 )
 
-// group is the function through which Beam passes the values of a key.
+// group is the type of the functions through which Beam passes the values for a key.
 type group = func(*[]byte) bool
 
-// init registers the functions that Beam calls on workers. It finds them by name and calls them
+// init registers the functions that Beam calls on workers. Beam finds them by name and calls them
 // without reflection.
 func init() {
 	register.DoFn4x1[context.Context, []byte, func(int, []byte), func(int, []byte), error](&leafReading{})
@@ -39,10 +39,10 @@ func init() {
 	register.Iter1[uint64]()
 }
 
-// underOne replaces the key of an input by the key of all inputs.
+// underOne replaces the key of a value with the single key for all inputs.
 func underOne(_ int, text []byte) (int, []byte) { return ofAll, text }
 
-// build returns the pipeline of a run.
+// build returns the pipeline for a run.
 func build(inputs [][]byte, setting []byte, strict, compared bool) *beam.Pipeline {
 	p, s := beam.NewPipelineWithRoot()
 	list := beam.Reshuffle(s, beam.CreateList(s, inputs))
@@ -53,8 +53,8 @@ func build(inputs [][]byte, setting []byte, strict, compared bool) *beam.Pipelin
 	return p
 }
 
-// layOutTree adds a pass over each input for its leaves, and the groupings that build a tree from
-// them. The inputs in the returned list contain the tree.
+// layOutTree adds a pass over each input that reads leaves, and the groupings that build a tree
+// from them. The inputs in the returned list contain the tree.
 func layOutTree(s beam.Scope, list beam.PCollection, setting []byte) beam.PCollection {
 	tree := growth{Setting: setting}
 	extents, leaves := beam.ParDo2(s.Scope("leaves"), &leafReading{worker{Setting: setting}}, list)
@@ -63,9 +63,9 @@ func layOutTree(s beam.Scope, list beam.PCollection, setting []byte) beam.PColle
 	return beam.Reshuffle(s, beam.ParDo(s.Scope("tree"), &plantTree{tree}, beam.CoGroupByKey(s, extents, branches)))
 }
 
-// layOut adds two passes over each input of a list, and the groupings between them.
+// layOut adds two passes over each input in a list, with the groupings between them.
 func layOut(s beam.Scope, list beam.PCollection, setting []byte, strict bool) {
-	// The first pass, and three groupings of its records.
+	// The first pass is followed by three groupings of its records.
 	links := grouping{Setting: setting}
 	byID, alone, readings, gaps := beam.ParDo4(s.Scope("first reading"), &firstReading{worker{Setting: setting}}, list)
 	copies, once, same := beam.ParDo3(s.Scope("ids"), &idGroup{}, beam.GroupByKey(s, byID))
@@ -75,7 +75,7 @@ func layOut(s beam.Scope, list beam.PCollection, setting []byte, strict bool) {
 	begun, missing, strands := beam.ParDo3(s.Scope("streams"), &streamGroup{links}, beam.CoGroupByKey(s, sums, open))
 	forgiven, fewer := beam.ParDo2(s.Scope("gaps"), &forgive{}, beam.CoGroupByKey(s, missing, gaps))
 
-	// Every receipt is counted, and results for some of them go to the second pass.
+	// Every receipt is counted, and the results for some receipts are sent to the second pass.
 	done := beam.Flatten(s, copies, linked, begun, forgiven)
 	counts, marks := beam.ParDo2(s.Scope("counts"), &tally{Strict: strict}, done)
 	again, found := beam.ParDo2(s.Scope("shares"), &deal{worker{Setting: setting}}, beam.CoGroupByKey(s, readings, beam.Flatten(s, marks, same)))

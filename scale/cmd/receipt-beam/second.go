@@ -18,19 +18,21 @@ import (
 	"github.com/receiptkit/receiptkit/scale/parquet"
 )
 
-// A mark is the result of the groupings for a receipt, in the form that the second pass needs.
+// A mark contains the result of the groupings for a receipt, in the form that the second pass
+// needs.
 type mark struct {
 	About   byte          `json:"about"` // ofLink or ofCopy
 	Record  []byte        `json:"record"`
 	Related receipt.Place `json:"related"` // the receipt that it concerns, as named in reports
 }
 
-// A deal names the receipts that marks concern, and distributes inputs and marks to the shares.
+// A deal identifies the receipts that marks concern, and distributes inputs and marks over the
+// shares.
 type deal struct {
 	worker
 }
 
-// ProcessElement gets one input and the marks that concern a receipt in it.
+// ProcessElement receives one input and the marks that concern receipts in it.
 func (d *deal) ProcessElement(source int, readings, records func(*[]byte) bool, inputs, marks func(int, []byte)) error {
 	var text []byte
 	var found first
@@ -61,19 +63,19 @@ func (d *deal) ProcessElement(source int, readings, records func(*[]byte) bool, 
 	return nil
 }
 
-// A share is the result of the second pass over some inputs.
+// A share contains the result of the second pass over some of the inputs.
 type share struct {
 	Number  int    `json:"number"`
 	Reports int    `json:"reports"`          // number of receipts that are not verified
 	Changed string `json:"changed,omitzero"` // an input that was replaced between the passes
 }
 
-// A secondReading writes the rows and the reports of a share.
+// A secondReading writes the rows and the reports for a share.
 type secondReading struct {
 	worker
 }
 
-// ProcessElement reads the inputs of a share.
+// ProcessElement reads the inputs in a share.
 func (f *secondReading) ProcessElement(ctx context.Context, number int, inputs, marks func(*[]byte) bool, done func(int, []byte)) error {
 	s := &shareReader{secondReading: f, marks: map[join.Place]marked{}, copies: map[join.Place]receipt.Place{}, out: share{Number: number}}
 	list, err := s.gather(inputs, marks)
@@ -107,14 +109,15 @@ func (f *secondReading) ProcessElement(ctx context.Context, number int, inputs, 
 	return emitJSON(done, ofAll, s.out)
 }
 
-// stagedReports returns the name of the reports of a share before they are concatenated.
+// stagedReports returns the name of the file that contains a share's reports until they are
+// concatenated.
 func stagedReports(number int) string { return fmt.Sprintf("reports-%05d.ndjson", number) }
 
 // A shareReader reads one share.
 type shareReader struct {
 	*secondReading
 	marks   map[join.Place]marked
-	copies  map[join.Place]receipt.Place // by copy, the original
+	copies  map[join.Place]receipt.Place // maps each copy to its original
 	rows    *parquet.Writer
 	reports *bufio.Writer
 	line    []byte
@@ -126,7 +129,7 @@ type marked struct {
 	record join.Record
 }
 
-// gather returns the inputs in their order and stores the marks.
+// gather returns the inputs in order, and stores the marks.
 func (s *shareReader) gather(inputs, marks func(*[]byte) bool) (list []first, err error) {
 	if list, err = parsed(inputs, fromJSON[first]); err != nil {
 		return nil, err
@@ -149,13 +152,13 @@ func (s *shareReader) gather(inputs, marks func(*[]byte) bool) (list []first, er
 	return list, nil
 }
 
-// read reads one input again and checks that it has not changed since the first pass.
+// read reads one input again, and checks that it has not changed since the first pass.
 func (s *shareReader) read(ctx context.Context, in *first) error {
 	source, _, err := s.reader.source(ctx, in.Input)
 	if err != nil {
 		return err
 	}
-	sum, at := sha256.New(), join.Place{} // at is the place of the next report's receipt; zero: it states no place
+	sum, at := sha256.New(), join.Place{} // position of the receipt in the next report; zero if the receipt states no position
 	options := s.run.options()
 	options.Extract = rows.Extract
 	place := func(r *join.Record) error {
@@ -187,8 +190,8 @@ func (s *shareReader) read(ctx context.Context, in *first) error {
 	return nil
 }
 
-// name adds the input of the receipt that a mark concerns. Package stream reads only one input,
-// so it describes the link as if that receipt were in the same input.
+// name adds the input that contains the receipt that a mark concerns. Package stream reads only one
+// input, so it describes the link as if that receipt were in the same input.
 func (s *shareReader) name(rep *receipt.Report, at join.Place) {
 	if m := s.marks[at]; (m.Related != receipt.Place{}) {
 		s.reword(rep, m.Related)
@@ -215,10 +218,10 @@ func (s *shareReader) reword(rep *receipt.Report, related receipt.Place) {
 
 const identicalCopy receipt.Code = "identical_copy"
 
-// zeroHash is the cause of a link that is invalid regardless of the other receipts.
+// zeroHash is the cause of a link that is invalid regardless of all other receipts.
 const zeroHash receipt.Cause = "zero_hash"
 
-// write writes a row for every receipt, and the report of a receipt that is not verified.
+// write writes a row for every receipt, and the report on each receipt that is not verified.
 func (s *shareReader) write(rep *receipt.Report) error {
 	if err := s.rows.Write(rows.Of(rep)); err != nil {
 		return err

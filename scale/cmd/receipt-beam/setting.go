@@ -11,8 +11,8 @@ import (
 	"github.com/receiptkit/receiptkit/scale/terms"
 )
 
-// A setting is the configuration of a run for the workers. It is sent as bytes, because workers
-// read no files except receipts.
+// A setting is the configuration of a run, in the form that workers receive. It is sent as bytes,
+// because receipts are the only files that workers read.
 type setting struct {
 	Asked   terms.Terms     `json:"asked"`
 	Long    bool            `json:"long"`
@@ -58,13 +58,13 @@ func settingOf(text []byte) (s setting, err error) {
 	return s, nil
 }
 
-// only specifies what the one stream of an input must continue and end in.
+// only specifies the predecessor and the head of an input that has a single stream.
 type only struct {
 	Previous, Head canon.Digest
 	Count          *uint64
 }
 
-// readings returns how often each input is read.
+// readings returns how many times each input is read.
 func (s *setting) readings() int {
 	if s.Log != nil {
 		return 3
@@ -72,7 +72,7 @@ func (s *setting) readings() int {
 	return 2
 }
 
-// options returns the heads that the input must continue and end with.
+// options returns the heads that the input must continue and the heads with which it must end.
 func (s *setting) options() stream.Options {
 	o := stream.Options{Long: s.Long, Partial: s.Partial, Checkpoint: s.Log}
 	o.Continuity.Previous, o.Continuity.Head, o.Continuity.Count = s.Only.Previous, s.Only.Head, s.Only.Count
@@ -85,7 +85,7 @@ func (s *setting) options() stream.Options {
 	return o
 }
 
-// termsOf returns the terms of the groupings.
+// termsOf returns the terms for the groupings.
 func termsOf(text []byte) (join.Terms, error) {
 	s, err := settingOf(text)
 	if err != nil {

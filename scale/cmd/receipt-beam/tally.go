@@ -4,8 +4,8 @@ import (
 	"github.com/receiptkit/receiptkit/internal/join"
 )
 
-// A tally counts the receipts that the groupings have finished, and emits the results for some of
-// them.
+// A tally counts the receipts for which the groupings have finished, and emits the results for some
+// of them.
 type tally struct {
 	Strict bool
 
@@ -15,8 +15,8 @@ type tally struct {
 // StartBundle resets the counts, so that counts from a worker that died are discarded.
 func (t *tally) StartBundle(_ func(int, []byte), _ func(int, []byte)) { t.counts = join.Counts{} }
 
-// ProcessElement counts one receipt. Its result is sent to the input of the receipt that it
-// concerns, where the name of that receipt is known.
+// ProcessElement counts one receipt. If there is a result, it is sent to the input of the receipt
+// that it concerns, where the name of that receipt is known.
 func (t *tally) ProcessElement(record []byte, _ func(int, []byte), marks func(int, []byte)) error {
 	r, err := join.Parse(record)
 	if err != nil {
@@ -24,7 +24,7 @@ func (t *tally) ProcessElement(record []byte, _ func(int, []byte), marks func(in
 	}
 	t.counts.Record(&r, t.Strict)
 	switch {
-	case r.Mark == join.MarkLinked, r.Mark == join.MarkDamaged: // workers find these themselves
+	case r.Mark == join.MarkLinked, r.Mark == join.MarkDamaged: // workers find these results themselves
 	case r.Mark == join.MarkCopy, r.Related == join.Place{}:
 		marks(r.Place.Source, append([]byte{ofLink}, record...))
 	default:

@@ -15,22 +15,23 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// A plot is the result of the pass for leaves over one input, in addition to the leaves.
+// A plot contains the result of the pass over the leaves of one input, except for the leaves
+// themselves.
 type plot struct {
 	Input  input       `json:"input"` // in the version that was read
 	Extent join.Extent `json:"extent"`
 }
 
-// mostLeaves is the number of leaves that are sent together: 2 MiB.
+// mostLeaves is the number of leaves that are sent together (2 MiB).
 const mostLeaves = 1 << 16
 
-// A leafReading reads each input only for its leaves. The result of a checkpoint for a receipt is
-// known only when all leaves are known.
+// A leafReading reads only the leaves of each input. The result of a checkpoint for a receipt is
+// known only after all leaves are known.
 type leafReading struct {
 	worker
 }
 
-// ProcessElement reads one input.
+// ProcessElement reads the leaves of one input.
 func (f *leafReading) ProcessElement(ctx context.Context, element []byte, plots, leaves func(int, []byte)) error {
 	var out plot
 	if err := json.Unmarshal(element, &out.Input); err != nil {
@@ -67,10 +68,10 @@ func (f *leafReading) ProcessElement(ctx context.Context, element []byte, plots,
 	return emitJSON(plots, ofAll, out)
 }
 
-// A leafRow is a sequence of leaves of one input.
+// A leafRow is a sequence of leaves from one input.
 type leafRow struct {
-	start     uint64 // number of leaves of the input before the row
-	documents []int  // the documents of the leaves, counted from 1
+	start     uint64 // number of leaves in the input before the row
+	documents []int  // document of each leaf, counted from 1
 	hashes    []merkle.Hash
 }
 
@@ -78,7 +79,7 @@ func (r *leafRow) add(document int, leaf merkle.Hash) {
 	r.documents, r.hashes = append(r.documents, document), append(r.hashes, leaf)
 }
 
-// append appends the row as bytes: its start as a uvarint, and for each leaf its hash and the
+// append encodes the row: its start as a uvarint, and for each leaf, its hash, followed by the
 // distance of its document from that of the previous leaf as a uvarint.
 func (r *leafRow) append(b []byte) []byte {
 	b = binary.AppendUvarint(slices.Grow(b, len(r.hashes)*(len(merkle.Hash{})+1)+binary.MaxVarintLen64), r.start)
@@ -115,10 +116,10 @@ func parseLeafRow(b []byte) (r leafRow, err error) {
 	return r, err
 }
 
-// startSources computes where in the tree the leaves of each input start.
+// startSources computes the index in the tree at which the leaves of each input start.
 type startSources struct{}
 
-// ProcessElement gets all inputs.
+// ProcessElement receives all inputs.
 func (*startSources) ProcessElement(_ int, plots func(*[]byte) bool, starts func(int, uint64)) error {
 	list, extents, err := gatherPlots(plots)
 	if err != nil {
@@ -130,7 +131,7 @@ func (*startSources) ProcessElement(_ int, plots func(*[]byte) bool, starts func
 	return nil
 }
 
-// gatherPlots returns the inputs in their order.
+// gatherPlots returns the inputs in order.
 func gatherPlots(plots func(*[]byte) bool) (list []plot, extents []join.Extent, err error) {
 	if list, err = parsed(plots, fromJSON[plot]); err != nil {
 		return nil, nil, err
@@ -142,12 +143,12 @@ func gatherPlots(plots func(*[]byte) bool) (list []plot, extents []join.Extent, 
 	return list, extents, nil
 }
 
-// A bough is a list of branches of one input.
+// A bough is a list of tree branches from one input.
 type bough struct {
 	Branches []join.Branch `json:"branches"`
 
-	// The last leaf that the checkpoint covers is in input Source, at document Until. Both are zero
-	// if it is not in this bough.
+	// The last leaf that the checkpoint covers is in the input Source, in the document Until. Both
+	// fields are zero if that leaf is not in this bough.
 	Source int `json:"source,omitzero"`
 	Until  int `json:"until,omitzero"`
 }
@@ -157,7 +158,7 @@ type growBranches struct {
 	growth
 }
 
-// ProcessElement gets the start of one input and its leaves.
+// ProcessElement receives the start of one input and its leaves.
 func (g *growBranches) ProcessElement(source int, starts func(*uint64) bool, leaves func(*[]byte) bool, boughs func(int, []byte)) error {
 	var start uint64
 	if !starts(&start) {
@@ -184,12 +185,12 @@ func (g *growBranches) ProcessElement(source int, starts func(*uint64) bool, lea
 	return nil
 }
 
-// plantTree builds the tree from all branches and adds it to each input.
+// plantTree builds the tree from all branches, and adds it to each input.
 type plantTree struct {
 	growth
 }
 
-// ProcessElement gets all inputs and all branches.
+// ProcessElement receives all inputs and all branches.
 func (p *plantTree) ProcessElement(_ int, plots, boughs func(*[]byte) bool, inputs func([]byte)) error {
 	list, extents, err := gatherPlots(plots)
 	if err != nil {

@@ -40,10 +40,10 @@ func (g *grouping) Setup() (err error) {
 	return err
 }
 
-// A growth is embedded in the steps that build a tree of the leaves that a checkpoint covers.
+// A growth is embedded in the steps that build a tree from the leaves that a checkpoint covers.
 type growth struct {
 	Setting []byte
-	claimed uint64 // the size that the checkpoint claims; 0 if it cannot be read
+	claimed uint64 // size that the checkpoint claims, or 0 if the checkpoint cannot be read
 }
 
 // Setup is called once per worker.
@@ -60,7 +60,7 @@ func (g *growth) Setup() error {
 	return nil
 }
 
-// parsed returns the parsed values of a key.
+// parsed returns the parsed values for a key.
 func parsed[T any](values group, parse func([]byte) (T, error)) (list []T, err error) {
 	for text := []byte(nil); values(&text); {
 		v, err := parse(text)
@@ -75,7 +75,7 @@ func parsed[T any](values group, parse func([]byte) (T, error)) (list []T, err e
 // fromJSON parses one value.
 func fromJSON[T any](text []byte) (v T, err error) { return v, json.Unmarshal(text, &v) }
 
-// emitJSON emits one value under a key.
+// emitJSON emits one JSON value under a key.
 func emitJSON(emit func(int, []byte), key int, v any) error {
 	text, err := json.Marshal(v)
 	if err == nil {

@@ -1,9 +1,9 @@
 // Command receipt-cloud verifies receipts in object storage with the same core as the command
 // receipt, which makes no network requests.
 //
-// Results go to stdout, messages to stderr. The exit code is 0 if everything is verified, 1 if
-// something is invalid or malformed, 2 if an input could not be read or the command could not run
-// as requested, and 3 if evidence is missing.
+// Results are written to stdout, and messages to stderr. The exit code is 0 if everything is
+// verified, 1 if something is invalid or malformed, 2 if an input could not be read or the command
+// could not run as requested, and 3 if evidence is missing.
 package main
 
 import (
@@ -29,14 +29,15 @@ func main() {
 	os.Exit(code)
 }
 
-// surroundings contains the inputs of a run in addition to its arguments.
+// surroundings contains the inputs of a run that are not arguments.
 type surroundings struct {
 	out, err io.Writer
 	getenv   func(string) string
 	now      func() time.Time
 }
 
-// run runs one command line and returns the exit code. Only a positive verdict returns 0.
+// run runs one command line and returns the exit code. Only a positive verdict leads to exit code
+// 0.
 func run(ctx context.Context, args []string, s *surroundings) int {
 	root := &cobra.Command{
 		Use:               "receipt-cloud",
@@ -68,7 +69,7 @@ func run(ctx context.Context, args []string, s *surroundings) int {
 	return terms.ExitUsage
 }
 
-// An exitCode ends a run that has already printed its results.
+// An exitCode is an error that ends a run that has already printed its results.
 type exitCode int
 
 func (exitCode) Error() string { return "" }

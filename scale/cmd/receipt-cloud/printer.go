@@ -10,7 +10,7 @@ import (
 	"github.com/receiptkit/receiptkit/scale/terms"
 )
 
-// A printer writes results as they become available.
+// A printer writes results as soon as they are available.
 type printer interface {
 	report(*receipt.Report) error
 	end(*stream.Summary) error
@@ -28,7 +28,7 @@ func (o *verifyFlags) printer(w io.Writer, asked *stream.Options) (printer, erro
 	return nil, fmt.Errorf("invalid --format %q: expected text, json, or ndjson", o.format)
 }
 
-// A jsonPrinter writes exactly the output of receipt verify in the same format.
+// A jsonPrinter writes exactly the same output as receipt verify in the same format.
 type jsonPrinter struct {
 	w                    io.Writer
 	open, between, after string // around reports
@@ -62,10 +62,10 @@ func (p *jsonPrinter) write(before string, v any, after string) (err error) {
 	return err
 }
 
-// A textPrinter writes a line for each receipt that is not verified, and the summary.
+// A textPrinter writes a line for each receipt that is not verified, followed by the summary.
 type textPrinter struct {
 	w     io.Writer
-	twice bool // a single object is also read twice
+	twice bool // here, a single object is also read twice
 }
 
 func (p *textPrinter) report(rep *receipt.Report) error {
@@ -84,7 +84,8 @@ func (p *textPrinter) end(s *stream.Summary) error {
 	return terms.WriteText(p.w, s, readings)
 }
 
-// line writes a line and escapes untrusted text, so that it cannot start another line.
+// line writes a line in which untrusted text is escaped, so that the text cannot start another
+// line.
 func (p *textPrinter) line(format string, args ...any) error {
 	_, err := fmt.Fprintln(p.w, untrusted.Escape(fmt.Sprintf(format, args...)))
 	return err
