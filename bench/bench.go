@@ -14,21 +14,21 @@ import (
 	"github.com/receiptkit/receiptkit/bench/internal/result"
 )
 
-// A bench measures with one sample of a corpus.
+// A bench performs measurements with one sample from a corpus.
 type bench struct {
 	ctx     context.Context
 	rounds  int
-	slice   time.Duration // how long a short turn is repeated
+	slice   time.Duration // minimum time for which a short turn is repeated
 	sample  *sample
-	dir     string // for files; removed at the end
-	million bool   // measure growth up to 10^6 receipts instead of 10^5
+	dir     string // directory for files; removed at the end
+	million bool   // measures growth up to 10^6 receipts instead of 10^5
 }
 
-// A section measures some lines of the table.
+// A section measures some of the lines in the table.
 type section struct {
 	name    string
 	measure func(*bench) []result.Line
-	short   bool // part of the short form
+	short   bool // whether the section is part of the short form
 }
 
 func sections() []section {
@@ -48,7 +48,7 @@ func sections() []section {
 	}
 }
 
-// lines measures all sections except those to skip, on one core, and reports progress.
+// lines measures all sections except those to skip, on one core, and reports its progress.
 func (b *bench) lines(messages io.Writer, skip []string, short bool) []result.Line {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	var lines []result.Line
@@ -71,7 +71,7 @@ func (b *bench) lines(messages io.Writer, skip []string, short bool) []result.Li
 	return lines
 }
 
-// small returns signed receipts of 3 KB with the same keys.
+// small returns signed receipts of 3 KB, for which the same keys are used.
 func (b *bench) small() *sample {
 	count := b.rounds * smallCount
 	return must(take(b.ctx, corpus.Config{Size: small, Receipts: count, Seed: seed}, b.rounds, count, nil))
@@ -89,12 +89,12 @@ func sectionNames() string {
 	return strings.Join(names, ", ")
 }
 
-// atLeast returns a line for a ratio with a lower bound.
+// atLeast returns a line for a ratio that has a lower bound.
 func atLeast(must float64, id, measure string, r race.Ratio) result.Line {
 	return result.Line{ID: id, Measure: measure, Bound: result.Least, Must: must, Seen: r.Median, Worst: r.Least, Unit: "×"}
 }
 
-// atMost returns a line for a ratio with an upper bound.
+// atMost returns a line for a ratio that has an upper bound.
 func atMost(must float64, id, measure string, r race.Ratio) result.Line {
 	return result.Line{ID: id, Measure: measure, Bound: result.Most, Must: must, Seen: r.Median, Worst: r.Most, Unit: "×"}
 }

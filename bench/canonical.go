@@ -8,8 +8,8 @@ import (
 	"github.com/receiptkit/receiptkit/bench/internal/result"
 )
 
-// canonicalize measures the receipts of the corpus unchanged: compact, with members in canonical
-// order.
+// canonicalize measures unchanged receipts from the corpus, which are compact and have their
+// members in canonical order.
 func (b *bench) canonicalize() []result.Line {
 	all := rivals()
 	for _, slice := range b.sample.slices {
@@ -27,8 +27,8 @@ func (b *bench) canonicalize() []result.Line {
 	}
 }
 
-// canonicalTable returns the finer table: receipts as a producer writes them, by size and
-// spelling. Its first row is the heading.
+// canonicalTable returns the detailed table, which contains receipts in the form that producers
+// write, by size and spelling. The first row is the heading.
 func (b *bench) canonicalTable() [][]string {
 	all := rivals()
 	heading := []string{"receipts", all[0].name + " MB/s"}
@@ -70,8 +70,8 @@ func (r rival) all(receipts [][]byte) error {
 	return nil
 }
 
-// allocations returns the number of allocations per receipt after all of them have been
-// canonicalized once.
+// allocations returns the number of allocations per receipt after all receipts were canonicalized
+// once.
 func (r rival) allocations(receipts [][]byte) float64 {
 	var dst []byte
 	i := 0
@@ -80,7 +80,7 @@ func (r rival) allocations(receipts [][]byte) float64 {
 		i++
 	}
 	for range receipts {
-		next() // grow to the size of the largest
+		next() // grows the buffers to the size of the largest receipt
 	}
 	return testing.AllocsPerRun(len(receipts), next)
 }

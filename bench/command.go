@@ -16,10 +16,10 @@ import (
 	"github.com/receiptkit/receiptkit/bench/internal/result"
 )
 
-// Files in bench.dir for the sections about the command.
+// These files in bench.dir are used by the sections about the command.
 const (
 	corpusFile = "corpus.jsonl"
-	headFile   = "head.jsonl" // the first receipts of the corpus
+	headFile   = "head.jsonl" // the first receipts from the corpus
 	keysFile   = "keys.json"
 	oneFile    = "one.jsonl" // the first receipt
 )
@@ -86,7 +86,7 @@ func exe() string {
 	return ""
 }
 
-// A row is a row of the table that measure prints.
+// A row is a row in the table that measure prints.
 type row struct{ Wall, Memory, Gain, LeastGain float64 }
 
 func (b *bench) measured(rounds int, jobs, file string) []row {
@@ -99,7 +99,7 @@ func (b *bench) measured(rounds int, jobs, file string) []row {
 	return rows
 }
 
-// cutHead writes the first receipts of the corpus to a separate file.
+// cutHead writes the first receipts from the corpus to a separate file.
 func (b *bench) cutHead() {
 	in := must(os.Open(filepath.Join(b.dir, corpusFile)))
 	defer in.Close()

@@ -12,7 +12,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
 
-// A contestant verifies one receipt and returns an error if it is invalid.
+// A contestant verifies a receipt, and returns an error if the receipt is invalid.
 type contestant struct {
 	name   string
 	verify func(text []byte) error
@@ -20,8 +20,9 @@ type contestant struct {
 
 var errNotVerified = errors.New("not verified")
 
-// verifier returns a verifier that is configured like that of the command without a report, in
-// which nobody would see the digest of the input. A nil set omits signatures.
+// verifier returns a verifier with the configuration that the command uses if it writes no report.
+// In that case, nobody would see the digest of the input. If the set is nil, signatures are not
+// verified.
 func verifier(set *keys.Set) *receipt.Verifier {
 	if set == nil {
 		return must(receipt.NewVerifier(nil, receipt.Policy{IntegrityOnly: true, NoInputDigest: true}))
@@ -48,7 +49,7 @@ func contestants(set *keys.Set) []contestant {
 	return []contestant{ours(set), {"naive", newNaive(set).verify}}
 }
 
-// turn returns a turn that verifies the slice of its round.
+// turn returns a turn that verifies the slice for its round.
 func (c contestant) turn(s *sample) race.Turn {
 	return race.Once(func(round int) error { return c.all(s.slice(round)) })
 }
@@ -62,8 +63,8 @@ func (c contestant) all(receipts [][]byte) error {
 	return nil
 }
 
-// agree returns an error unless each contestant verifies every receipt of the sample and rejects
-// every altered one, so that the comparison is fair.
+// agree returns an error unless each contestant verifies every receipt in the sample and rejects
+// every altered receipt, which makes the comparison fair.
 func agree(ctx context.Context, s *sample, all []contestant, signed bool) error {
 	for _, c := range all {
 		for _, slice := range s.slices {
@@ -83,8 +84,9 @@ func agree(ctx context.Context, s *sample, all []contestant, signed bool) error 
 	return nil
 }
 
-// tampered returns a receipt in which one character of the content is replaced and, if signed is
-// set, another in which one character of the signature is replaced. Both still match the schema.
+// tampered returns a receipt in which one character of the content was replaced. If signed is set,
+// it also returns a receipt in which one character of the signature was replaced. Both receipts
+// still match the schema.
 func tampered(text []byte, signed bool) [][]byte {
 	marks := []string{`"receipt_id":"receipt_`}
 	if signed {

@@ -6,22 +6,22 @@ import (
 	"github.com/receiptkit/receiptkit/bench/internal/corpus"
 )
 
-// An inputs is a list of different receipts of about one size.
+// An inputs is a list of different receipts of about the same size.
 type inputs struct {
 	name     string
 	receipts [][]byte
 }
 
-// Sizes of a receipt with few, some, and many side effects.
+// These are the sizes of receipts with few, some, and many side effects.
 const (
 	small  = 3 << 10
 	medium = 11 << 10
 	large  = 33 << 10
 )
 
-// corpora returns the inputs of the finer table: three sizes, each compact and indented as people
-// and most tools print JSON, and one with every non-ASCII character escaped. The same seed gives
-// the same bytes.
+// corpora returns the inputs for the detailed table. They have three sizes, each both compact and
+// indented as people and most tools print JSON. In one additional input, every non-ASCII character
+// is escaped. The same seed always leads to the same bytes.
 func corpora() []inputs {
 	var all []inputs
 	for _, size := range []int{small, medium, large} {
@@ -36,12 +36,13 @@ func corpora() []inputs {
 	return all
 }
 
-// generate returns count receipts of about size bytes in compact form. Members are in the order
-// of the format's tables, and numbers are written as producers write them: 2.0, 0.1842.
+// generate returns count receipts of about size bytes each, in compact form. Members are in the
+// order of the format's tables, and numbers are written as producers write them, such as 2.0 or
+// 0.1842.
 func generate(size, count int) [][]byte {
 	c, err := corpus.New(corpus.Config{Receipts: count, Size: size, Seed: uint64(size)})
 	if err != nil {
-		panic(err) // the sizes are valid
+		panic(err) // cannot fail, because the sizes are valid
 	}
 	var receipts [][]byte
 	for n := range count {

@@ -15,8 +15,8 @@ import (
 	"github.com/receiptkit/receiptkit/bench/internal/result"
 )
 
-// The first receipts of the corpus, which take half a second, and five times as many minimal
-// ones.
+// These files contain the first receipts from the corpus, which take half a second, and five times
+// as many minimal receipts.
 const (
 	formsCount = 10_000
 	formsFile  = "forms.jsonl"
@@ -28,13 +28,13 @@ const (
 type form struct {
 	name   string
 	flags  []string
-	report string // the extension of a report that is written in addition to text
-	piped  bool   // stdout is a pipe instead of a file
+	report string // extension of a report that is written in addition to text
+	piped  bool   // whether stdout is a pipe instead of a file
 	plain  bool   // verify plainFile
 	most   float64
 }
 
-// The turns that precede those of the forms.
+// These turns precede the turns for the formats.
 const (
 	textTurn = iota
 	plainTurn
@@ -59,8 +59,8 @@ func forms() []form {
 	}
 }
 
-// outputForms measures the installed command: the time in each output format as a multiple of
-// that with text, on one core.
+// outputForms measures the installed command on one core. It measures the time for each output
+// format as a multiple of the time for text.
 func (b *bench) outputForms() []result.Line { return b.formsOf(formsCount) }
 
 func (b *bench) formsOf(count int) []result.Line {
@@ -73,7 +73,7 @@ func (b *bench) formsOf(count int) []result.Line {
 	for _, f := range all {
 		turns = append(turns, b.formTurn(f))
 	}
-	for _, turn := range turns { // once, so that files and programs are in memory
+	for _, turn := range turns { // run once, so that files and programs are in memory
 		must(turn(0))
 	}
 	times := must(race.Rounds(b.ctx, b.rounds, turns...))
@@ -94,16 +94,16 @@ func (b *bench) formsOf(count int) []result.Line {
 	return lines
 }
 
-// digestLine returns the line for computing only the digest of the input, which each report
-// contains and text does not need. In addition to the hash of the receipt, the digest takes about
-// half of that.
+// digestLine returns the line for the time that is needed only for the digest of the input, which
+// each report contains but text does not need. Compared with computing the hash of a receipt,
+// computing the digest takes about half as long.
 func digestLine(ratio race.Ratio) result.Line {
 	line := atMost(0, "forms/digests", "SHA-256 of the input by itself, × text", ratio)
 	line.Bound = result.Free
 	return line
 }
 
-// digests returns a turn that only hashes each receipt of formsFile.
+// digests returns a turn that only hashes each receipt in formsFile.
 func (b *bench) digests() race.Turn {
 	return func(int) (float64, error) {
 		text, err := os.ReadFile(filepath.Join(b.dir, formsFile))
@@ -118,7 +118,7 @@ func (b *bench) digests() race.Turn {
 	}
 }
 
-// formTurn returns a turn that verifies with an output format, and returns the processor time of
+// formTurn returns a turn that verifies with one output format and returns the processor time of
 // the command.
 func (b *bench) formTurn(f form) race.Turn {
 	in := func(name string) string { return filepath.Join(b.dir, name) }
@@ -144,10 +144,10 @@ func (b *bench) formTurn(f form) race.Turn {
 	}
 }
 
-// runInto runs a command with its output in a file or read from a pipe.
+// runInto runs a command whose output is written to a file or read from a pipe.
 func runInto(cmd *exec.Cmd, piped bool, path string) (race.Usage, error) {
 	if piped {
-		cmd.Stdout = struct{ io.Writer }{io.Discard} // not an *os.File, so that os/exec reads from a pipe
+		cmd.Stdout = struct{ io.Writer }{io.Discard} // os/exec uses a pipe because this is not an *os.File
 		return race.Run(cmd)
 	}
 

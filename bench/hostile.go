@@ -11,21 +11,21 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// mostGrowth is the limit for the time that an input of twice the size takes: sorting 300
-// thousand names takes 2.1 times as long, and anything quadratic 4 times.
+// mostGrowth is the limit for how much longer an input of twice the size may take. Sorting 300
+// thousand names takes 2.1 times as long, and a quadratic algorithm would take 4 times as long.
 const mostGrowth = 2.6
 
-// A hostile input is designed to be expensive. It must cost no more than other inputs of its
+// A hostile input is designed to be expensive. It must not cost more than other inputs of the same
 // size.
 type hostile struct {
 	id, name string
-	size     int // in the unit that name states
+	size     int // size in the unit that name specifies
 	make     func(size int) []byte
 	code     receipt.Code // the expected finding
 }
 
-// hostiles returns the inputs. Those that are JSON are part of a receipt whose hash they
-// invalidate, so that every step up to the hash processes them.
+// hostiles returns the hostile inputs. The inputs that are JSON are part of a receipt whose hash
+// they invalidate, so that every step up to the hash processes them.
 func hostiles(text []byte) []hostile {
 	inside := func(metadata string) []byte {
 		return bytes.Replace(text, []byte(`"metadata":{`), []byte(`"metadata":{`+metadata+`,`), 1)
@@ -58,7 +58,7 @@ func hostiles(text []byte) []hostile {
 	}
 }
 
-// hostileInput measures how the time grows from half the size to the full size.
+// hostileInput measures how much longer the full size takes than half the size.
 func (b *bench) hostileInput() []result.Line {
 	v := verifier(b.sample.set)
 	doc, rep := new(canon.Document), new(receipt.Report)

@@ -13,9 +13,9 @@ import (
 	"github.com/receiptkit/receiptkit/bench/internal/result"
 )
 
-// linear measures how the cost per receipt grows with the number of receipts, and the cost per
-// byte with the size of a receipt. Signatures are omitted, because their constant cost would hide
-// growth.
+// linear measures how the cost per receipt grows with the number of receipts, and how the cost per
+// byte grows with the size of a receipt. Signatures are omitted, because their constant cost would
+// hide growth.
 func (b *bench) linear() []result.Growth {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	counts := []int{1_000, 100_000}
@@ -40,8 +40,8 @@ func (b *bench) byNumber(counts []int) []result.Growth {
 	return b.growth("a receipt in a stream of this many", names, counts, turns)
 }
 
-// minimal writes minimal receipts to a file and returns the offsets at which each number of them
-// ends. The counts must increase.
+// minimal writes minimal receipts to a file. For each count, it returns the offset at which that
+// number of receipts ends. The counts must be in increasing order.
 func (b *bench) minimal(counts []int) (file *os.File, ends []int64) {
 	runtime.GOMAXPROCS(runtime.NumCPU())
 	defer runtime.GOMAXPROCS(1)
@@ -79,7 +79,7 @@ func (b *bench) bySize() []result.Growth {
 	return b.growth("1,000 bytes of a receipt of this size", names, sizes, turns)
 }
 
-// growth returns the cost per unit in each turn; units are the numbers of units.
+// growth returns the cost per unit in each turn. The argument units contains the numbers of units.
 func (b *bench) growth(of string, names []string, units []int, turns []race.Turn) []result.Growth {
 	times := must(race.Rounds(b.ctx, b.rounds, turns...))
 	var list []result.Growth

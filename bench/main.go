@@ -1,5 +1,5 @@
-// Command bench compares this module with the alternatives to it, in one process, and prints
-// ratios. See README.md.
+// Command bench compares this module with its alternatives in one process and prints ratios. See
+// README.md.
 package main
 
 import (
@@ -16,7 +16,7 @@ import (
 //go:generate go run ./mutation -page ../docs/claims.md
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM) // large files must be removed
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM) // large files must be removed on exit
 	defer stop()
 	o, err := parse(os.Args[1:], os.Stderr)
 	if err == nil {

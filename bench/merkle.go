@@ -13,11 +13,11 @@ import (
 	"github.com/receiptkit/receiptkit/merkle"
 )
 
-// leafCount is not a power of two, so that the tree is incomplete.
+// leafCount is not a power of two, so the tree is incomplete.
 const leafCount = 50_000
 
-// merkleRoot compares the root over the digests of receipts with sumdb/tlog, used as documented:
-// hashes are stored, then the tree is hashed.
+// merkleRoot compares the computation of a root over the digests of receipts with sumdb/tlog, which
+// is used as documented: it stores the hashes and then hashes the tree.
 func (b *bench) merkleRoot() []result.Line {
 	leaves := make([]canon.Digest, leafCount)
 	for i := range leaves {

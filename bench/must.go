@@ -25,13 +25,13 @@ func check(err error) {
 	}
 }
 
-// must returns the value, unless an error ends the measurement.
+// must returns the value unless err ends the measurement.
 func must[T any](value T, err error) T {
 	check(err)
 	return value
 }
 
-// caught returns the error that ended what f measured.
+// caught runs f, and returns the error that ended the measurement, if any.
 func caught(f func()) (err error) {
 	defer func() {
 		switch end := recover().(type) {

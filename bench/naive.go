@@ -17,14 +17,14 @@ import (
 	"github.com/receiptkit/receiptkit/schemas"
 )
 
-// A naive verifies a receipt in the obvious way, with a library for each step. It does not check
-// policies, times, and other things that this module checks.
+// A naive verifies a receipt in the obvious way, by using a library for each step. It does not
+// check policies, times, and other aspects that this module checks.
 type naive struct {
 	schema *jsonschema.Schema
-	keys   map[string]ed25519.PublicKey // nil: signatures are not checked
+	keys   map[string]ed25519.PublicKey // nil if signatures are not checked
 }
 
-// newNaive compiles the schema. A nil set omits signatures.
+// newNaive compiles the schema. If the set is nil, signatures are not checked.
 func newNaive(set *keys.Set) *naive {
 	text, ok := schemas.Source(schemas.Receipt)
 	if !ok {
@@ -61,7 +61,7 @@ func (n *naive) verify(text []byte) error {
 	if err := n.schema.Validate(tree); err != nil {
 		return err
 	}
-	root := tree.(map[string]any) // guaranteed by the schema
+	root := tree.(map[string]any) // the schema guarantees this
 	link := root["chain"].(map[string]any)
 	stated, entries := link["receipt_hash"].(string), root["signatures"].([]any)
 	delete(link, "receipt_hash")
@@ -83,7 +83,7 @@ func (n *naive) verify(text []byte) error {
 	return n.signed(stated, entries)
 }
 
-// signed requires at least one entry, and all of them to be valid.
+// signed requires that there is at least one entry and that all entries are valid.
 func (n *naive) signed(message string, entries []any) error {
 	if len(entries) == 0 {
 		return errors.New("no signature")

@@ -18,8 +18,8 @@ import (
 	"github.com/receiptkit/receiptkit/schemas"
 )
 
-// againstNode compares verification with an obvious implementation in JavaScript
-// (node/verify.mjs), if node and npm are available.
+// againstNode compares verification with an obvious JavaScript implementation (node/verify.mjs), if
+// node and npm are available.
 func (b *bench) againstNode() []result.Line {
 	line := result.Line{ID: "full/node", Measure: "verify, × node with ajv and canonicalize", Unit: "×"}
 	n, err := b.startNode()
@@ -44,18 +44,18 @@ func (b *bench) againstNode() []result.Line {
 
 var errInstall = errors.New("npm install failed")
 
-// A node is a node process that verifies on request.
+// A node is a node process that verifies receipts on request.
 type node struct {
 	version string
-	slices  []string // files with the receipts of each round
-	bad     string   // a file with altered receipts
+	slices  []string // files that contain the receipts for each round
+	bad     string   // a file that contains altered receipts
 	cmd     *exec.Cmd
 	in      io.WriteCloser
 	out     *bufio.Reader
 }
 
-// startNode installs the dependencies of verify.mjs and starts it. The error is exec.ErrNotFound
-// if node or npm is missing.
+// startNode installs the dependencies of verify.mjs and starts the program. If node or npm is
+// missing, the error is exec.ErrNotFound.
 func (b *bench) startNode() (*node, error) {
 	for _, name := range []string{"node", "npm"} {
 		if _, err := exec.LookPath(name); err != nil {
@@ -69,7 +69,7 @@ func (b *bench) startNode() (*node, error) {
 	install := exec.CommandContext(b.ctx, "npm", "install", "--loglevel=error", "--no-audit", "--no-fund", "--no-package-lock", "--ignore-scripts")
 	install.Dir, install.Stderr = dir, os.Stderr
 	if err := install.Run(); err != nil {
-		return nil, errInstall // npm has printed the reason
+		return nil, errInstall // npm has already printed the reason
 	}
 	version, err := exec.CommandContext(b.ctx, "node", "--version").Output()
 	if err != nil {
@@ -82,7 +82,7 @@ func (b *bench) startNode() (*node, error) {
 	return n, n.start(b.ctx, dir)
 }
 
-// write writes the files that node reads.
+// write writes the files for node to read.
 func (n *node) write(dir string, s *sample) error {
 	schema, _ := schemas.Source(schemas.Receipt)
 	files := map[string][]byte{"schema.json": schema, keysFile: s.keyFile}
@@ -139,8 +139,8 @@ func (n *node) time(round int) (float64, error) {
 	return strconv.ParseFloat(answer, 64)
 }
 
-// agree returns an error unless node and this module give the same verdicts for every receipt and
-// for the altered ones.
+// agree returns an error unless node and this module reach the same verdicts for every receipt and
+// for the altered receipts.
 func (n *node) agree(s *sample, us contestant) error {
 	for i, slice := range s.slices {
 		if err := n.same(n.slices[i], slice, us); err != nil {

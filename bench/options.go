@@ -10,20 +10,20 @@ import (
 	"time"
 )
 
-// seed is the default seed of ./corpus.
+// seed is the default seed that ./corpus uses.
 const seed = 1
 
 // Numbers of receipts.
 const (
 	wholeCorpus   = 100_000
 	defaultSample = 7_000
-	shortCount    = 200 // of a round of the short form
+	shortCount    = 200 // number of receipts in a round of the short form
 )
 
-// speedRounds is the number of rounds of the short form when it is compared.
+// speedRounds is the number of rounds if the short form is compared with its record.
 const speedRounds = 3
 
-// options are the options on the command line.
+// options contains the options from the command line.
 type options struct {
 	rounds   int
 	receipts int
@@ -51,7 +51,7 @@ func parse(args []string, messages io.Writer) (*options, error) {
 	f.BoolVar(&o.speed, "speed", false, "measure in a short form, and exit with 1 when a line has lost more than 30 % against "+recordedFile)
 	f.BoolVar(&o.document, "document", false, "measure nothing, and write "+documentFile+" from "+recordedFile)
 	if err := f.Parse(args); err != nil {
-		return nil, flag.ErrHelp // the flag package has printed the error
+		return nil, flag.ErrHelp // the flag package has already printed the error
 	}
 	if f.NArg() > 0 {
 		return nil, fmt.Errorf("expected flags only, found %q; -h lists them", f.Arg(0))

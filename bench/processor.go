@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// processor returns the name of the processor according to Linux.
+// processor returns the name of the processor as reported by Linux.
 func processor() string {
 	text, err := os.ReadFile("/proc/cpuinfo")
 	if err != nil {

@@ -15,11 +15,11 @@ import (
 	"github.com/receiptkit/receiptkit/bench/internal/result"
 )
 
-// mostUnknown is the maximum part of the time outside the steps that stepOf recognizes. A larger
-// part means that functions have been renamed.
+// mostUnknown is the maximum share of the time that is spent outside the steps that stepOf
+// recognizes. A larger share means that functions were renamed.
 const mostUnknown = 0.30
 
-// breakdown returns the shares of the steps of a full verification in percent, from a profile of
+// breakdown returns how a full verification is divided into steps, in percent, from a profile of
 // the given processor time.
 func (b *bench) breakdown(long time.Duration) []result.Step {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
@@ -43,7 +43,7 @@ func shares(p *profile.Profile) ([]result.Step, error) {
 	for _, s := range p.Sample {
 		stack := functions(s)
 		if !strings.Contains(stack, "receipt.(*Verifier).VerifyBytes") {
-			continue // the runtime, and the loop
+			continue // the runtime and the loop itself
 		}
 		n := float64(s.Value[0])
 		sums[stepOf(stack)] += n
@@ -62,7 +62,7 @@ func shares(p *profile.Profile) ([]result.Step, error) {
 	return list, nil
 }
 
-// functions returns the names of a stack, innermost first, one per line.
+// functions returns the names in a stack, one per line, innermost first.
 func functions(s *profile.Sample) string {
 	var b strings.Builder
 	for _, at := range s.Location {
@@ -75,7 +75,7 @@ func functions(s *profile.Sample) string {
 	return b.String()
 }
 
-// Steps of a verification.
+// These are the steps of a verification.
 const (
 	parseStep     = "parse"
 	canonicalStep = "canonicalize"
@@ -90,7 +90,7 @@ func stepNames() []string {
 	return []string{parseStep, canonicalStep, preimageStep, inputStep, schemaStep, signatureStep, otherStep}
 }
 
-// stepOf returns the step of a stack: the first that matches.
+// stepOf returns the step to which a stack belongs, which is the first one that matches.
 func stepOf(stack string) string {
 	has := func(part string) bool { return strings.Contains(stack, part) }
 	switch {

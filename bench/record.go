@@ -7,14 +7,14 @@ import (
 	"github.com/receiptkit/receiptkit/bench/internal/result"
 )
 
-// Files, relative to the directory of this command.
+// These are paths relative to the directory of this command.
 const (
 	recordedFile = "recorded.json"
 	templateFile = "performance.md.tmpl"
 	documentFile = "../docs/performance.md"
 )
 
-// record records a run.
+// record writes the record of a run.
 func record(r *result.Recorded) error {
 	if err := r.Save(recordedFile); err != nil {
 		return err
@@ -22,7 +22,7 @@ func record(r *result.Recorded) error {
 	return document()
 }
 
-// document writes the page for users from the record.
+// document generates the page for users from the record.
 func document() error {
 	r, err := result.Load(recordedFile)
 	if err != nil {
@@ -35,7 +35,7 @@ func document() error {
 	return os.WriteFile(documentFile, text, 0o666)
 }
 
-// page fills in the template. The same record gives the same bytes.
+// page fills in the template of that page. The same record always leads to the same bytes.
 func page(r *result.Recorded) ([]byte, error) {
 	text, err := os.ReadFile(templateFile)
 	if err != nil {

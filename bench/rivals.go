@@ -32,7 +32,7 @@ func rivals() []rival {
 		}},
 		{"transform", func(_, src []byte) ([]byte, error) { return canon.Transform(src) }},
 		{"jsontext", func(_, src []byte) ([]byte, error) {
-			// Canonicalize works in place where the result fits.
+			// Canonicalize works in place if the result fits.
 			scratch = append(scratch[:0], src...)
 			v := jsontext.Value(scratch)
 			err := v.Canonicalize()

@@ -16,13 +16,13 @@ import (
 	"github.com/receiptkit/receiptkit/bench/internal/result"
 )
 
-// profileTime is how long the profiled loop runs, which yields some thousand samples.
+// profileTime is how long the profiled loop runs, which yields several thousand samples.
 const profileTime = 20 * time.Second
 
 var errNotMet = errors.New("a line is not met")
 
-// run does what the options specify. The error is errNotMet if everything was measured and a
-// bound is not met.
+// run performs the action that the options specify. If everything was measured but a bound is not
+// met, the error is errNotMet.
 func run(ctx context.Context, o *options, out, messages io.Writer) error {
 	if o.document {
 		return document()
@@ -47,7 +47,7 @@ func run(ctx context.Context, o *options, out, messages io.Writer) error {
 	})
 }
 
-// whole measures the table and the sections below it.
+// whole measures the table and the sections that follow it.
 func (b *bench) whole(o *options, out, messages io.Writer) error {
 	fmt.Fprintf(out, "%v\nmedian of %d rounds, %d of %d receipts\n\n", machine(), b.rounds, o.receipts, wholeCorpus)
 	b.prepare(o.receipts, slices.Contains(o.skip, "memory"))
@@ -78,8 +78,8 @@ func verdict(lines []result.Line, strict bool) error {
 	return nil
 }
 
-// prepare creates the corpus and takes the sample. Unless sampleOnly is set, it writes the corpus
-// to a file.
+// prepare generates the corpus and takes the sample. Unless sampleOnly is set, it also writes the
+// corpus to a file.
 func (b *bench) prepare(count int, sampleOnly bool) {
 	config := corpus.Config{Receipts: wholeCorpus, Seed: seed}
 	if sampleOnly {
@@ -89,7 +89,7 @@ func (b *bench) prepare(count int, sampleOnly bool) {
 	b.sample = b.write(corpusFile, keysFile, config, b.rounds, count)
 }
 
-// write writes a corpus and its keys to files, and takes a sample of it.
+// write writes a corpus and its keys to files, and takes a sample from the corpus.
 func (b *bench) write(name, keys string, config corpus.Config, rounds, count int) *sample {
 	file := must(os.Create(filepath.Join(b.dir, name)))
 	defer file.Close()

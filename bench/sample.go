@@ -9,26 +9,26 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
 
-// A sample is a set of receipts of a corpus, distributed to the rounds so that all rounds
-// together use many of them.
+// A sample is a set of receipts from a corpus. They are distributed over the rounds, so that all
+// rounds together use many receipts.
 type sample struct {
 	slices  [][][]byte // by round
-	first   [][]byte   // the first receipts of the corpus, in sequence
+	first   [][]byte   // the first receipts from the corpus, in order
 	keyFile []byte
 	set     *keys.Set
 	warmed  bool // the keys have been used
 	total   int  // number of receipts of the corpus
 
-	headBytes int64 // length of the first headCount receipts, one per line
+	headBytes int64 // total length of the first headCount receipts, one per line
 }
 
 const (
-	chained   = 2000   // receipts of a sample that are in sequence
-	headCount = 50_000 // enough receipts for some seconds
+	chained   = 2000   // number of receipts in a sample that are consecutive
+	headCount = 50_000 // enough receipts for several seconds
 )
 
-// take generates the receipts of a corpus in order, writes each on a line to w if w is not nil,
-// and keeps count of them, evenly spaced, for the rounds.
+// take generates the receipts of a corpus in order. If w is not nil, it writes each receipt to w as
+// a line. It keeps count receipts, evenly spaced, for the rounds.
 func take(ctx context.Context, config corpus.Config, rounds, count int, w io.Writer) (*sample, error) {
 	c, err := corpus.New(config)
 	if err != nil {

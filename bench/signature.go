@@ -16,21 +16,21 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
 
-// warmUses is how many times each key is used before the measurement, so that a set has already
-// done all its work for frequently used keys.
+// warmUses is how often each key is used before the measurement, so that a set has already done all
+// of its work for frequently used keys.
 const warmUses = 1024
 
-// A signature is one entry of a receipt, in the forms that the rivals need.
+// A signature is one signature entry of a receipt, in the forms that the rivals need.
 type signature struct {
 	message []byte
 	entry   receipt.Entry
 	key     ed25519.PublicKey
 	value   []byte
-	turn    int // number of earlier signatures with its key
+	turn    int // number of earlier signatures with the same key
 }
 
-// signatures compares keys.Set with crypto/ed25519. Both must give the same results. The keys
-// take turns.
+// signatures compares the speed of keys.Set with that of crypto/ed25519. Both must return the same
+// results. The keys are used in turn.
 func (b *bench) signatures() []result.Line {
 	b.sample.warm()
 	set := b.sample.set
@@ -55,7 +55,7 @@ func (b *bench) signatures() []result.Line {
 	return []result.Line{atLeast(2.5, "ed25519/standard", "Ed25519 with 8 keys in turn, × crypto/ed25519", times.Ratio(1, 0))}
 }
 
-// warm uses each key of the set often.
+// warm uses each key in the set often.
 func (s *sample) warm() {
 	if s.warmed {
 		return
@@ -71,7 +71,7 @@ func (s *sample) warm() {
 	s.warmed = true
 }
 
-// signatures returns the signatures of receipts in an order in which the keys take turns.
+// signatures returns the signatures on receipts in an order in which the keys alternate.
 func signatures(set *keys.Set, receipts [][]byte) []signature {
 	public, seen := publicKeys(set), map[string]int{}
 	var list []signature

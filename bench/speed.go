@@ -8,8 +8,7 @@ import (
 	"github.com/receiptkit/receiptkit/bench/internal/result"
 )
 
-// shortForm measures the quick sections with a smaller sample of the first receipts of the
-// corpus.
+// shortForm measures the fast sections with a smaller sample of the first receipts in the corpus.
 func (b *bench) shortForm(messages io.Writer, rounds int) []result.Line {
 	count := rounds * shortCount
 	s := must(take(b.ctx, corpus.Config{Receipts: chained, Seed: seed}, rounds, count, nil))
@@ -25,7 +24,7 @@ func (b *bench) guard(out, messages io.Writer) error {
 		return err
 	}
 	var list []result.Comparison
-	for range 2 { // a single loss may be a disturbance; a repeated one is real
+	for range 2 { // a single loss may be caused by a disturbance, but a repeated loss is real
 		lines := b.shortForm(messages, speedRounds)
 		if list = result.Guard(recorded.Short, lines); len(result.Failed(list)) == 0 {
 			break

@@ -13,14 +13,14 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// steadyStream counts the allocations per additional receipt in a verified stream: the difference
-// between half of the first receipts and all of them.
+// steadyStream counts the allocations per additional receipt in a verified stream. It compares half
+// of the first receipts with all of them.
 func (b *bench) steadyStream() []result.Line {
 	b.sample.warm()
 	first := b.sample.first
 	half := len(first) / 2
 	var counts []float64
-	for _, n := range []int{half, half, 2 * half} { // the first run is a warm-up
+	for _, n := range []int{half, half, 2 * half} { // the first run is only for warming up
 		text := append(bytes.Join(first[:n], []byte("\n")), '\n')
 		count := must(mallocs(func() error { return verifyStream(b.ctx, b.sample.set, bytes.NewReader(text), n) }))
 		counts = append(counts, float64(count))
@@ -39,8 +39,8 @@ func mallocs(f func() error) (uint64, error) {
 	return after.Mallocs - before.Mallocs, err
 }
 
-// verifyStream returns an error unless r contains the given number of receipts and all of them
-// verify. A nil set omits signatures.
+// verifyStream returns an error unless r contains the given number of receipts and all of them are
+// verified. If the set is nil, signatures are not verified.
 func verifyStream(ctx context.Context, set *keys.Set, r io.Reader, receipts int) error {
 	sum, err := stream.Verify(ctx, verifier(set), r, stream.Options{Jobs: 1}).Summary()
 	if err != nil {

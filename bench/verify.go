@@ -19,8 +19,9 @@ func (b *bench) integrity() []result.Line {
 	}
 }
 
-// hashing compares verification without signatures with only the SHA-256 of the same bytes. It is
-// not in the short form, because other load on the machine affects the two differently.
+// hashing compares verification without signatures with computing only the SHA-256 digest of the
+// same bytes. It is not part of the short form, because other load on the machine affects the two
+// differently.
 func (b *bench) hashing() []result.Line {
 	us := ours(nil)
 	hash := race.Once(func(round int) error {
@@ -33,8 +34,8 @@ func (b *bench) hashing() []result.Line {
 	return []result.Line{atLeast(0.16, "integrity/sha256", "verify without signatures, of the SHA-256 speed", times.Ratio(1, 0))}
 }
 
-// full compares verification with signatures, of the corpus and of receipts of 3 KB, with the
-// naive composition.
+// full compares verification with signatures with the naive composition, both for the corpus and
+// for receipts of 3 KB.
 func (b *bench) full() []result.Line {
 	small := b.small()
 	corpus, us := b.versusNaive(b.sample)
@@ -54,11 +55,11 @@ func (b *bench) versusNaive(s *sample) (race.Ratio, contestant) {
 	return times.Ratio(1, 0), all[0]
 }
 
-// allocations returns the number of allocations per receipt after all of them have been verified
-// once. It is rounded down, because the runtime allocates occasionally, too.
+// allocations returns the number of allocations per receipt after all receipts were verified once.
+// The number is rounded down, because the runtime itself also allocates occasionally.
 func (c contestant) allocations(receipts [][]byte) float64 {
 	for _, text := range receipts {
-		c.verify(text) // grow to the size of the largest
+		c.verify(text) // grows the buffers to the size of the largest receipt
 	}
 	i := 0
 	return testing.AllocsPerRun(len(receipts), func() {

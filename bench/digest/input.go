@@ -15,15 +15,16 @@ import (
 	"github.com/receiptkit/receiptkit/fixtures/mutate"
 )
 
-// A mill makes inputs from the cases of the corpus, and judges them. It is safe for concurrent use.
+// A mill creates inputs from the cases in the corpus, and verifies them. It is safe for concurrent
+// use.
 type mill struct {
-	cases []([]*testCase) // by subject, in a fixed order
+	cases []([]*testCase) // cases by subject, in a fixed order
 	files map[string][]byte
 	known verifiers
 	seen  tally
 }
 
-// A testCase is a case of the corpus.
+// A testCase is a case in the corpus.
 type testCase struct {
 	Task   string
 	Inputs []struct{ Role, File string }
@@ -32,7 +33,7 @@ type testCase struct {
 	outcome, about string // expected
 }
 
-// Options are those of a case, which fixtures/corpus/README.md describes.
+// Options contains the options of a case, which fixtures/corpus/README.md describes.
 type Options struct {
 	Options struct {
 		Scope, At, Issuer, Previous, Head, Commit string
@@ -74,7 +75,7 @@ func newMill(corpus string) (*mill, error) {
 	return m, nil
 }
 
-// read reads a case and its files.
+// read reads a case and the files that belong to it.
 func (m *mill) read(path string) (*testCase, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -94,20 +95,21 @@ func (m *mill) read(path string) (*testCase, error) {
 	return c, nil
 }
 
-// A file is an input of a case, perhaps altered.
+// A file is an input file of a case, which may have been altered.
 type file struct {
-	role, name string // name is empty if the content was altered
+	role, name string // empty if the content was altered
 	data       []byte
 }
 
-// An input is what is judged.
+// An input is the unit that is verified.
 type input struct {
 	task  string
 	files []file
 	Options
 }
 
-// input returns input n: a case, of which one file is usually altered, with its options or others.
+// input returns the input with number n. It is a case in which usually one file is altered, with
+// the options of the case or others.
 func (m *mill) input(n uint64) *input {
 	r := rand.New(rand.NewPCG(1, n))
 	c := m.draw(r)
@@ -126,7 +128,7 @@ func (m *mill) input(n uint64) *input {
 	return in
 }
 
-// unaltered returns a case as it is.
+// unaltered returns a case without changes.
 func (m *mill) unaltered(c *testCase) *input {
 	in := &input{task: c.Task, Options: c.Options}
 	for _, f := range c.Inputs {
@@ -140,7 +142,8 @@ func (m *mill) draw(r *rand.Rand) *testCase {
 	return subject[r.IntN(len(subject))]
 }
 
-// alter alters one file, mostly a receipt. Half of the altered receipts state their own hash.
+// alter alters one file, which is usually a receipt. Half of the altered receipts state their own
+// computed hash.
 func (m *mill) alter(r *rand.Rand, in *input) {
 	f := &in.files[0]
 	if r.IntN(3) == 0 {
@@ -160,7 +163,7 @@ func (m *mill) alter(r *rand.Rand, in *input) {
 	}
 }
 
-// alterLines removes, repeats, exchanges, or alters a line.
+// alterLines removes, repeats, swaps, or alters lines.
 func alterLines(r *rand.Rand, lines [][]byte, donor []byte) [][]byte {
 	lines = slices.Clone(lines)
 	i, j := r.IntN(len(lines)), r.IntN(len(lines))
@@ -177,7 +180,7 @@ func alterLines(r *rand.Rand, lines [][]byte, donor []byte) [][]byte {
 	return lines
 }
 
-// alterText alters the structure of JSON, or bytes.
+// alterText alters the structure of JSON, or its bytes.
 func alterText(r *rand.Rand, text, donor []byte) []byte {
 	if v := mutate.Parse(text); v != nil && r.IntN(5) > 0 {
 		other := mutate.Parse(donor)
@@ -190,7 +193,7 @@ func alterText(r *rand.Rand, text, donor []byte) []byte {
 	return mutate.Text(r, text)
 }
 
-// rehash replaces the stated hash of a receipt by that of its content.
+// rehash replaces the stated hash of a receipt with the computed one.
 func rehash(text []byte) []byte {
 	doc := new(canon.Document)
 	if doc.Parse(text, canon.Limits{}) != nil {

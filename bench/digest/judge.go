@@ -21,19 +21,20 @@ import (
 	"github.com/receiptkit/receiptkit/redact"
 )
 
-// A judge has the keys and the requirements of an input.
+// A judge contains the keys and the requirements for an input.
 type judge struct {
 	*receipt.Verifier
 	set    *keys.Set
 	policy receipt.Policy
 }
 
-// verifiers are those of unaltered keys and policies, because building one takes longer than
-// judging an input.
+// verifiers caches the verifiers for unaltered keys and policies, because creating one takes longer
+// than verifying an input.
 type verifiers struct{ sync.Map }
 
-// judge writes the verdict about an input: for each receipt, its verdict, hash, checks, and notes,
-// and the verdict about the whole. An input that cannot be judged is "refused".
+// judge writes the result for an input. The result contains the verdict, hash, checks, and notes
+// for each receipt, and the verdict for the entire input. If an input cannot be verified, the
+// result is "refused".
 func (m *mill) judge(in *input, w *bytes.Buffer) {
 	err := error(nil)
 	if in.task == "check_bundle" {
@@ -70,7 +71,7 @@ func (in *input) judgeBundle(w *bytes.Buffer) error {
 	return err
 }
 
-// of returns the judge of an input.
+// of returns the judge for an input.
 func (v *verifiers) of(in *input) (*judge, error) {
 	o, key := in.Options.Options, ""
 	for _, f := range in.files {
@@ -110,7 +111,7 @@ func newJudge(in *input) (*judge, error) {
 		}
 	}
 	if len(all) > 0 {
-		return nil, errors.ErrUnsupported // a tlog-policy, which no case has
+		return nil, errors.ErrUnsupported // this is a tlog-policy, which no case uses
 	}
 	if o.At != "" {
 		at, err := time.Parse(time.RFC3339, o.At)
@@ -123,7 +124,7 @@ func newJudge(in *input) (*judge, error) {
 		j.policy.Issuer = o.Issuer
 	}
 	j.policy.Strict, j.policy.IntegrityOnly = o.Strict, o.Scope == "integrity"
-	var trust receipt.Trust // none for integrity only
+	var trust receipt.Trust // no keys if only integrity is checked
 	if !j.policy.IntegrityOnly {
 		trust = j.set
 	}
@@ -181,7 +182,7 @@ func subjectsOf(commit string, subjects []string) (list []attest.Subject, err er
 	return list, nil
 }
 
-// evidence returns the evidence and the receipts of an input.
+// evidence returns the evidence and the receipts in an input.
 func (in *input) evidence(o *stream.Options) (e receipt.Evidence, sources []stream.Source, err error) {
 	for i, f := range in.files {
 		switch f.role {

@@ -1,5 +1,5 @@
-// Command digest judges generated inputs and compares all verdicts with those of the tree, so that
-// a change of any verdict shows. See ../README.md.
+// Command digest verifies generated inputs and compares all verdicts with the recorded ones, so
+// that a change to any verdict is detected. See ../README.md.
 //
 //	go run ./digest                    # all inputs of which verdicts.txt has a digest
 //	go run ./digest -blocks 2          # the first 20,000
