@@ -124,8 +124,8 @@ func (t *Tree) hashes(r *tiles) tlog.HashReader {
 	return tlog.TileHashReader(tlog.Tree{N: int64(t.Size), Hash: tlog.Hash(t.Root)}, r)
 }
 
-// tiles implements tlog.TileReader for a single call. The caller of ReadTiles authenticates the
-// tiles.
+// tiles implements tlog.TileReader for a single call. Package tlog authenticates the tiles that it
+// reads.
 type tiles struct {
 	ctx     context.Context
 	source  Source
