@@ -16,8 +16,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
 
-// nameOf returns the hash that identifies a stream. It covers the stream's names, each preceded by
-// its length.
+// nameOf returns the hash that identifies a stream. It covers all names in the stream, each of
+// which is preceded by its length.
 func nameOf(s chain.Stream) []byte {
 	var text []byte
 	for _, name := range []string{s.Issuer, s.Workspace} {
@@ -32,19 +32,19 @@ func nameOf(s chain.Stream) []byte {
 	return sum[:]
 }
 
-// An end is the end of a stream, as stated in the tables.
+// An end is the end of a stream, as recorded in the tables.
 type end struct {
 	ledger.StreamHead
-	id   int64  // ID of the stream; 0 if there is no such stream
-	last []byte // hash of its last receipt
+	id   int64  // ID of the stream, or 0 if there is no such stream
+	last []byte // hash of the last receipt in the stream
 }
 
-// selectEnds selects the ends of streams s.
+// selectEnds selects the ends of the streams s.
 const selectEnds = `SELECT s.id, s.issuer, s.tenant, s.workspace, s.head, s.count, r.hash,
 	coalesce((SELECT max(position) FROM ledger_receipts WHERE stream = s.id), 0)
 FROM ledger_streams s LEFT JOIN ledger_receipts r ON r.stream = s.id AND r.position = s.count`
 
-// scanEnd reads a row of selectEnds.
+// scanEnd reads a row that selectEnds returned.
 func scanEnd(row pgx.CollectableRow) (e end, err error) {
 	var issuer, tenant, workspace, head []byte
 	err = row.Scan(&e.id, &issuer, &tenant, &workspace, &head, &e.Head.Count, &e.last, &e.Last)
@@ -58,7 +58,8 @@ func (l *Ledger) Head(ctx context.Context, s chain.Stream) (chain.Head, error) {
 	return ends[s].Head, l.wrap(ctx, "read the head of a stream", err)
 }
 
-// endsOf returns the ends of streams with the given names, except those that have no receipts.
+// endsOf returns the ends of the streams with the given names, except for streams that have no
+// receipts.
 func endsOf(ctx context.Context, db querier, names [][]byte) (map[chain.Stream]end, error) {
 	rows, err := db.Query(ctx, selectEnds+" WHERE s.name = ANY ($1)", names)
 	if err != nil {
@@ -109,12 +110,12 @@ func (l *Ledger) Append(ctx context.Context, runs ...ledger.Run) error {
 type appending struct {
 	rows  [][]ledger.Row
 	names [][]byte             // of the streams
-	ends  map[chain.Stream]end // of these streams, after the rows that were placed
+	ends  map[chain.Stream]end // ends of these streams after the rows were placed
 }
 
-// lock locks the ends of the streams, always in the same order, until the transaction ends, and
-// reads them. A duplicate ID is reported in preference to a moved head, so that a repeated draft
-// finds its receipt.
+// lock locks the ends of the streams until the transaction ends, always in the same order, and
+// reads them. If both are the case, a duplicate ID is reported instead of a moved head, so that a
+// repeated draft finds its receipt.
 func (a *appending) lock(ctx context.Context, conn *pgxpool.Conn) error {
 	var ids [][]byte
 	for _, r := range slices.Concat(a.rows...) {
@@ -122,8 +123,8 @@ func (a *appending) lock(ctx context.Context, conn *pgxpool.Conn) error {
 		ids = append(ids, sum[:])
 	}
 
-	// Each statement sees data that was committed before it, so the ends are read once the locks
-	// are held.
+	// Each statement sees the data that was committed before it, so the ends are read after the
+	// locks were taken.
 	b := &pgx.Batch{}
 	var taken int
 	b.Queue("SELECT FROM ledger_streams WHERE name = ANY ($1) ORDER BY name FOR UPDATE", a.names)
@@ -154,9 +155,9 @@ func (a *appending) extend(run ledger.Run, rows []ledger.Row) error {
 	return nil
 }
 
-// statements returns the statements that write. They end the transaction, because the lock of the
-// sequence numbers is held until the commit. New streams are sorted by name, because other processes
-// may add the same streams.
+// statements returns the statements that write the rows. They are the last statements of the
+// transaction, because the lock on the sequence numbers is held until the commit. New streams are
+// sorted by name to avoid deadlocks, because other processes may add the same streams.
 func (a *appending) statements() *pgx.Batch {
 	b := &pgx.Batch{}
 	byName := func(s, t chain.Stream) int { return bytes.Compare(nameOf(s), nameOf(t)) }

@@ -6,8 +6,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
 
-// Driver returns the driver of addresses such as postgres://user@host/database, for programs that
-// open ledgers by address.
+// Driver returns the driver for addresses such as postgres://user@host/database, which programs
+// need to open ledgers by address.
 func Driver() ledger.Driver {
 	return ledger.Driver{
 		Scheme: "postgres",
@@ -20,7 +20,7 @@ func Driver() ledger.Driver {
 	}
 }
 
-// database returns no ledger instead of a nil one.
+// database returns nil as an interface value if there is no ledger.
 func database(l *Ledger, err error) (ledger.Database, error) {
 	if err != nil {
 		return nil, err

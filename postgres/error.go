@@ -10,7 +10,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
 
-// Codes of PostgreSQL (appendix A of its manual).
+// These are PostgreSQL error codes (appendix A of its manual).
 const (
 	undefinedTable  = "42P01"
 	duplicateTable  = "42P07"
@@ -18,7 +18,7 @@ const (
 	readOnly        = "25006"
 )
 
-// codeOf returns the server's code of an error, or "" for errors that are not the server's.
+// codeOf returns the server's code for an error, or "" if the error is not from the server.
 func codeOf(err error) string {
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return e.Code
@@ -26,8 +26,8 @@ func codeOf(err error) string {
 	return ""
 }
 
-// wrap adds the operation and the database to an error, and the reason if a context ended. Errors of
-// package ledger are returned unchanged.
+// wrap adds the operation and the database to an error, and the reason if a context has ended.
+// Errors from package ledger are returned unchanged.
 func (l *Ledger) wrap(ctx context.Context, what string, err error) error {
 	switch {
 	case err == nil, errors.Is(err, ledger.ErrHeadMoved), errors.Is(err, ledger.ErrDuplicateID), errors.Is(err, ledger.ErrNotFound),
@@ -43,7 +43,7 @@ func (l *Ledger) wrap(ctx context.Context, what string, err error) error {
 	return fmt.Errorf("postgres: %s: %s: %w", what, l.name, err)
 }
 
-// notStored returns the error of a transaction that was not committed.
+// notStored returns the error for a transaction that was not committed.
 func (l *Ledger) notStored(ctx context.Context, what string, err error) error {
 	if errors.Is(err, ledger.ErrHeadMoved) || errors.Is(err, ledger.ErrDuplicateID) {
 		return err
@@ -51,9 +51,9 @@ func (l *Ledger) notStored(ctx context.Context, what string, err error) error {
 	return fmt.Errorf("%w: %w", ledger.ErrNotStored, l.wrap(ctx, what, err))
 }
 
-// outcome returns the error of a transaction whose commit was sent. If the server rejected a
-// statement, nothing is stored. After any other error, such as a lost connection or a server that
-// shuts down, it may be.
+// outcome returns the error for a transaction after its commit was sent. If the server rejected a
+// statement, nothing was stored. After any other error, such as a lost connection or a server that
+// shuts down, the outcome is unknown.
 func (l *Ledger) outcome(ctx context.Context, what string, err error) error {
 	e, ok := errors.AsType[*pgconn.PgError](err)
 	if !ok || e.SeverityUnlocalized != "ERROR" {

@@ -1,32 +1,35 @@
-// Package postgres keeps a ledger of receipts in PostgreSQL, for issuers on several machines.
+// Package postgres stores a ledger of receipts in PostgreSQL, for issuers on several machines.
 //
 //	l, err := postgres.Open(ctx, "postgres://user@host/database")
 //	issuer := &ledger.Issuer{Store: l, Signer: signer}
 //
 // # Order
 //
-// A list of receipts is in the order in which they were stored. What a list returned stays the
-// beginning of every later list, although writers commit at the same time: the last statement
-// before a commit takes the sequence numbers from one row, whose lock it holds until the commit is
-// visible. A transaction that gets larger numbers therefore becomes visible later.
+// Receipts are listed in the order in which they were stored. The receipts that a list returned
+// remain the beginning of every later list, even if several writers commit at the same time. To
+// achieve this, the last statement before a commit takes the sequence numbers from a single row,
+// whose lock it holds until the commit is visible. Therefore, a transaction with larger numbers
+// becomes visible later.
 //
-// The cost is that commits are made one after the other. The lock is taken in the same round trip
-// as the commit, so a slow client does not hold it: it is held for the insertion and for one flush
-// of the server's log. The receipts that wait for a stream in one process are committed together,
-// up to 128 of them.
+// The cost is that commits are made one at a time. The lock is taken in the same round trip as the
+// commit, so a slow client does not hold it. It is held during the insertion and one flush of the
+// server's log. Receipts that wait for a stream within one process are committed together, up to
+// 128 at a time.
 //
 // # Outcomes
 //
-// An error of Append that wraps [ledger.ErrNotStored], [ledger.ErrHeadMoved], or
-// [ledger.ErrDuplicateID] is the server's own, or from before the commit was sent. If the
-// connection is lost after that, the outcome is unknown.
+// If an error from Append wraps [ledger.ErrNotStored], [ledger.ErrHeadMoved], or
+// [ledger.ErrDuplicateID], it was returned by the server or occurred before the commit was sent. If
+// the connection is lost after the commit was sent, the outcome is unknown.
 //
-// Contexts reach the server: when one ends, the server is asked to cancel the statement.
+// Contexts also affect the server: when a context ends, the server is asked to cancel the
+// statement.
 //
 // # Durability
 //
-// The server must sync its log (fsync), and commits wait for that even if synchronous_commit is off
-// by default. Replication, backups, and permissions are those of the server.
+// The server must sync its log (fsync). Commits wait until the log is synced, even if
+// synchronous_commit is off by default. The server is responsible for replication, backups, and
+// permissions.
 package postgres
 
 import (
@@ -51,21 +54,22 @@ const version = 1
 //go:embed schema.sql
 var schema string
 
-// A Ledger is a ledger in a database. Its methods are safe for concurrent use.
+// A Ledger is a ledger that is stored in a database. Its methods are safe for concurrent use.
 type Ledger struct {
 	pool *pgxpool.Pool
-	name string // of the database, without the password
+	name string // name of the database, without the password
 }
 
 // Create creates the tables of a ledger in a database, in the first schema of its search_path, and
-// opens it. The error is or wraps [fs.ErrExist] if it already has them.
+// opens the ledger. If the database already has these tables, the error is (or wraps)
+// [fs.ErrExist].
 func Create(ctx context.Context, address string) (*Ledger, error) {
 	l, err := connect(ctx, address, false)
 	if err != nil {
 		return nil, err
 	}
 
-	// Either all tables are created, or none.
+	// Either all tables are created or none.
 	_, err = l.pool.Exec(ctx, schema, pgx.QueryExecModeSimpleProtocol)
 	if err == nil {
 		err = l.check(ctx)
@@ -95,10 +99,11 @@ func open(ctx context.Context, address string, readOnly bool) (*Ledger, error) {
 	return l, nil
 }
 
-// cancelDelay is how long a connection waits for the server's answer after a request to cancel.
+// cancelDelay is how long a connection waits for the server's response after it requested a
+// cancellation.
 const cancelDelay = 5 * time.Second
 
-// connect returns connections to a database.
+// connect returns a pool of connections to a database.
 func connect(ctx context.Context, address string, readOnly bool) (*Ledger, error) {
 	config, name, err := parse(address)
 	if err != nil {
@@ -108,7 +113,7 @@ func connect(ctx context.Context, address string, readOnly bool) (*Ledger, error
 		config.ConnConfig.RuntimeParams["default_transaction_read_only"] = "on"
 	}
 
-	// A statement whose caller has left is canceled on the server, too.
+	// If the caller of a statement has canceled, the statement is also canceled on the server.
 	config.ConnConfig.BuildContextWatcherHandler = func(c *pgconn.PgConn) ctxwatch.Handler {
 		return &pgconn.CancelRequestContextWatcherHandler{Conn: c, DeadlineDelay: cancelDelay}
 	}
@@ -122,9 +127,9 @@ func connect(ctx context.Context, address string, readOnly bool) (*Ledger, error
 	return &Ledger{pool, name}, nil
 }
 
-// prepare prepares a connection. What it commits is on the disk, even if the server does not wait for
-// that by default. A client that stands still in a transaction loses it after a minute, and with it
-// the lock of its stream.
+// prepare sets the options of a connection. Commits are on disk when they return, even if this is
+// not the server's default. If a client is idle in a transaction for a minute, the transaction is
+// aborted, which also releases the lock on its stream.
 func prepare(ctx context.Context, conn *pgx.Conn) error {
 	_, err := conn.Exec(ctx, `SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off';
 SELECT set_config('idle_in_transaction_session_timeout', '60s', false) WHERE current_setting('idle_in_transaction_session_timeout') = '0'`, pgx.QueryExecModeSimpleProtocol)
@@ -137,7 +142,8 @@ func (l *Ledger) Close() error {
 	return nil
 }
 
-// check makes sure that the database has a ledger of this version, and keeps what it commits.
+// check makes sure that the database contains a ledger of this version, and that the server does
+// not lose committed data.
 func (l *Ledger) check(ctx context.Context) error {
 	var found int
 	var fsync string
@@ -155,8 +161,8 @@ func (l *Ledger) check(ctx context.Context) error {
 	return nil
 }
 
-// parse returns the configuration of an address, and its name for messages. Errors do not contain
-// the address, because it may contain a password.
+// parse returns the configuration for an address, and the name that messages use for it. Errors do
+// not contain the address, because it may contain a password.
 func parse(address string) (config *pgxpool.Config, name string, err error) {
 	invalid := errors.New("postgres: invalid address: must have the form postgres://user@host:port/database; parameters may follow, as in ?sslmode=verify-full")
 	if !strings.HasPrefix(address, "postgres://") && !strings.HasPrefix(address, "postgresql://") {
@@ -168,7 +174,7 @@ func parse(address string) (config *pgxpool.Config, name string, err error) {
 
 	c := config.ConnConfig
 	u := url.URL{Scheme: "postgres", User: url.User(c.User), Host: fmt.Sprintf("%s:%d", c.Host, c.Port), Path: "/" + c.Database}
-	if strings.HasPrefix(c.Host, "/") { // the directory of a socket
+	if strings.HasPrefix(c.Host, "/") { // the directory of a Unix socket
 		u.Host = ""
 	}
 	return config, u.String(), nil

@@ -10,12 +10,12 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
 
-// A querier is a connection, or several.
+// A querier is a connection or a pool of connections.
 type querier interface {
 	Query(ctx context.Context, statement string, args ...any) (pgx.Rows, error)
 }
 
-// hashes yields the hashes of all receipts up to a last one.
+// hashes yields the hashes of all receipts up to and including a last one.
 func hashes(ctx context.Context, db querier, last int64) iter.Seq2[ledger.Row, error] {
 	return func(yield func(ledger.Row, error) bool) {
 		rows, err := db.Query(ctx, "SELECT seq, hash FROM ledger_receipts WHERE seq <= $1 ORDER BY seq", last)
@@ -70,7 +70,7 @@ func (l *Ledger) Hashes(ctx context.Context, last int64) iter.Seq2[ledger.Row, e
 // Cut implements [ledger.Pruner].
 func (l *Ledger) Cut(ctx context.Context, c *ledger.Cut) error {
 	return l.transact(ctx, "prune", func(conn *pgxpool.Conn) (*pgx.Batch, error) {
-		// Readers continue; other writers wait.
+		// Readers can continue, but other writers wait.
 		if _, err := conn.Exec(ctx, "LOCK TABLE ledger_prunings, ledger_receipts IN SHARE ROW EXCLUSIVE MODE"); err != nil {
 			return nil, err
 		}

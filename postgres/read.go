@@ -12,8 +12,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
 
-// condition returns the condition of the row of a key, or "" if there can be none. The hashes of
-// IDs are indexed, because an index cannot have names of any length.
+// condition returns the SQL condition for the row with a key, or "" if no row can have the key. The
+// hashes of IDs are indexed, because an index cannot contain names of arbitrary length.
 func condition(k ledger.Key) (where string, args []any) {
 	var none ledger.Key
 	switch {
@@ -78,8 +78,8 @@ func (l *Ledger) Streams(ctx context.Context) (list []ledger.StreamHead, err err
 	return list, nil
 }
 
-// Audit implements [ledger.Auditor]. The number that orders appends is compared with the rows.
-// PostgreSQL has no record outside of the database.
+// Audit implements [ledger.Auditor]. The number that orders appends is checked against the rows.
+// For PostgreSQL, there is no record outside the database.
 func (l *Ledger) Audit(ctx context.Context, report func(ledger.Fault)) (marked bool, err error) {
 	var stated, last int64
 	if err := l.pool.QueryRow(ctx, "SELECT ledger.last, (SELECT coalesce(max(seq), 0) FROM ledger_receipts) FROM ledger").Scan(&stated, &last); err != nil {

@@ -8,16 +8,16 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
 
-// selectRows begins a query of rows r for scan. What follows is the name of a table or a selection,
-// whose columns are those of ledger_receipts.
+// selectRows is the beginning of a query for rows r that scan can read. It must be followed by the
+// name of a table or by a selection that has the columns of ledger_receipts.
 const selectRows = `SELECT r.seq, r.position, r.receipt_id, r.task, r.subject, r.session, r.issued_at, r.hash, r.previous, r.json,
 	s.issuer, s.tenant, s.workspace, s.head, s.count, coalesce(p.seq, 0), p.hash,
 	(SELECT coalesce(max(last), 0) FROM ledger_prunings)
 FROM %s r JOIN ledger_streams s ON s.id = r.stream LEFT JOIN ledger_receipts p ON p.stream = r.stream AND p.position = r.position - 1
 WHERE %s`
 
-// scan reads a row of a query that selectRows begins. Names are bytes in the tables, because a text of
-// PostgreSQL cannot contain NUL.
+// scan reads a row from a query that begins with selectRows. Names are stored as bytes, because a
+// PostgreSQL text cannot contain NUL.
 func scan(from pgx.CollectableRow) (*ledger.Row, error) {
 	r := &ledger.Row{Place: new(ledger.Place)}
 	var id, task, subject, session, hash, previous, issuer, tenant, workspace, head, last []byte
@@ -43,7 +43,7 @@ func streamOf(issuer, tenant, workspace []byte) chain.Stream {
 	return chain.Stream{Issuer: string(issuer), Tenant: string(tenant), HasTenant: tenant != nil, Workspace: string(workspace)}
 }
 
-// digest returns a hash as the table has it.
+// digest returns a hash in the form in which the tables store it.
 func digest(data []byte) (d canon.Digest) {
 	copy(d[:], data)
 	return d

@@ -9,11 +9,12 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// begin starts a transaction in which each statement sees what was committed before it.
+// begin starts a transaction in which each statement sees the data that was committed before it.
 const begin = "BEGIN ISOLATION LEVEL READ COMMITTED"
 
-// transact runs a transaction. Prepare reads and locks, and returns the statements that write, which
-// are sent together with the commit: the locks that they take are not held while the client works.
+// transact runs a transaction. The function prepare reads and locks, and returns the statements
+// that write. These are sent together with the commit, so that their locks are not held while the
+// client works.
 func (l *Ledger) transact(ctx context.Context, what string, prepare func(*pgxpool.Conn) (*pgx.Batch, error)) error {
 	conn, err := l.pool.Acquire(ctx)
 	if err != nil {
@@ -21,7 +22,7 @@ func (l *Ledger) transact(ctx context.Context, what string, prepare func(*pgxpoo
 	}
 	defer conn.Release()
 
-	// Until the commit is sent, nothing is stored.
+	// Nothing is stored before the commit is sent.
 	b := &pgx.Batch{}
 	if _, err = conn.Exec(ctx, begin); err == nil {
 		if b, err = prepare(conn); err == nil {
@@ -46,7 +47,7 @@ func (l *Ledger) transact(ctx context.Context, what string, prepare func(*pgxpoo
 	return nil
 }
 
-// send sends statements together, and returns the answer to the last one.
+// send sends statements together, and returns the response to the last one.
 func send(ctx context.Context, conn *pgxpool.Conn, b *pgx.Batch) (tag string, err error) {
 	results := conn.SendBatch(ctx, b)
 	for range b.Len() {
@@ -61,10 +62,11 @@ func send(ctx context.Context, conn *pgxpool.Conn, b *pgx.Batch) (tag string, er
 }
 
 // rollBackDelay is how long a connection waits for the end of a transaction whose caller may have
-// left.
+// canceled.
 const rollBackDelay = 5 * time.Second
 
-// rollBack ends a transaction, if the connection still works. Otherwise, the pool closes it.
+// rollBack ends a transaction if the connection still works. Otherwise, the pool closes the
+// connection.
 func rollBack(ctx context.Context, conn *pgxpool.Conn) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollBackDelay)
 	defer cancel()

@@ -11,8 +11,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
 
-// A page of a walk has at most so many receipts, and so many bytes of them or one receipt. No
-// connection is held while the caller works.
+// A page of a walk is limited to this number of receipts and this number of bytes, except that a
+// single receipt may be longer. No connection is held while the caller processes a page.
 const (
 	pageReceipts = 256
 	pageBytes    = 8 << 20
@@ -53,7 +53,7 @@ func (l *Ledger) Walk(ctx context.Context, q ledger.Query, after int64) iter.Seq
 	}
 }
 
-// still makes sure that no receipt after a sequence was pruned.
+// still makes sure that no receipt after a sequence number was pruned.
 func (l *Ledger) still(ctx context.Context, after int64) error {
 	var cut int64
 	err := l.pool.QueryRow(ctx, "SELECT coalesce(max(last), 0) FROM ledger_prunings").Scan(&cut)
@@ -63,8 +63,8 @@ func (l *Ledger) still(ctx context.Context, after int64) error {
 	return err
 }
 
-// page returns the first rows of a query after a sequence. Their lengths are added up without
-// reading them.
+// page returns the first rows of a query that follow a sequence number. The lengths of the rows are
+// added up without reading the rows.
 func (l *Ledger) page(ctx context.Context, q ledger.Query, after int64, size int) ([]*ledger.Row, error) {
 	selection, args, err := l.selection(ctx, q, after)
 	if err != nil {
@@ -78,8 +78,8 @@ func (l *Ledger) page(ctx context.Context, q ledger.Query, after int64, size int
 	return pgx.CollectRows(rows, scan)
 }
 
-// selection returns a statement that selects the rows of a query after a sequence. A task's receipts
-// are in two indexes, and none is in both.
+// selection returns a statement that selects the rows of a query that follow a sequence number. The
+// receipts of a task are in two indexes, but no receipt is in both.
 func (l *Ledger) selection(ctx context.Context, q ledger.Query, after int64) (statement string, args []any, err error) {
 	var conditions []string
 	add := func(condition string, arg any) {
@@ -123,7 +123,7 @@ func (l *Ledger) selection(ctx context.Context, q ledger.Query, after int64) (st
 	return fmt.Sprintf("SELECT * FROM (%[1]s AND sha256(task) = %[2]s UNION ALL %[1]s AND subject <> '' AND sha256(subject) = %[2]s) of_task", where, task), args, nil
 }
 
-// visible returns the IDs of the streams that a query sees.
+// visible returns the IDs of the streams that a query can see.
 func (l *Ledger) visible(ctx context.Context, q ledger.Query) (ids []int64, err error) {
 	ends, err := streams(ctx, l.pool)
 	for _, s := range ends {

@@ -1,4 +1,4 @@
-// Package pgserver starts PostgreSQL servers for tests, and kills them.
+// Package pgserver starts PostgreSQL servers for tests and kills them.
 package pgserver
 
 import (
@@ -19,21 +19,21 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Marker is the password of every server, with characters that an address escapes. It must never be
-// printed.
+// Marker is the password of every server. It contains characters that must be escaped in an
+// address. The password must never be printed.
 const Marker = "hunter2-MARKER:/?#"
 
-// A Server is a PostgreSQL server with its data in a temporary directory. Clients reach it through
-// a socket in that directory.
+// A Server is a PostgreSQL server whose data is in a temporary directory. Clients connect to it
+// through a socket in that directory.
 type Server struct {
 	bin, dir string
-	as       *syscall.Credential // nil: of this process
+	as       *syscall.Credential // nil means the user of this process
 	running  *exec.Cmd
 	log      *os.File
 }
 
-// Start starts a server, which the test stops when it ends. Without PostgreSQL, the test is
-// skipped, or fails if CI is set.
+// Start starts a server, which is stopped when the test ends. If PostgreSQL is not installed, the
+// test is skipped, or fails if CI is set.
 func Start(t testing.TB) *Server {
 	t.Helper()
 	bin, err := binaries()
@@ -44,7 +44,8 @@ func Start(t testing.TB) *Server {
 		t.Skip(err)
 	}
 
-	// The path of a socket is limited to about 100 bytes, which t.TempDir may exceed.
+	// The path of a socket is limited to about 100 bytes, and the result of t.TempDir may be
+	// longer.
 	dir, err := os.MkdirTemp("", "pg")
 	if err != nil {
 		t.Fatal(err)
@@ -59,7 +60,8 @@ func Start(t testing.TB) *Server {
 	return s
 }
 
-// binaries returns the directory of the newest installed PostgreSQL: Debian's, or that in PATH.
+// binaries returns the directory with the newest installed version of PostgreSQL, either from
+// Debian packages or in PATH.
 func binaries() (string, error) {
 	found, err := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
 	if err != nil {
@@ -82,7 +84,7 @@ func binaries() (string, error) {
 	return filepath.Dir(path), nil
 }
 
-// initialize creates the files of a server.
+// initialize creates the files for a server.
 func (s *Server) initialize() error {
 	if os.Geteuid() == 0 {
 		// PostgreSQL refuses to run as root.
@@ -97,10 +99,10 @@ func (s *Server) initialize() error {
 	}
 
 	pwfile := filepath.Join(s.dir, "pwfile")
-	if err := os.WriteFile(pwfile, []byte(Marker+"\n"), 0o644); err != nil { // of a temporary server
+	if err := os.WriteFile(pwfile, []byte(Marker+"\n"), 0o644); err != nil { // password of a temporary server
 		return err
 	}
-	// Only processes are killed, not the machine, so the files need not be synced.
+	// Only processes are killed, not the machine, so the files do not have to be synced.
 	initdb := s.command("initdb", "--pgdata="+s.Data(), "--username=ledger", "--auth=scram-sha-256", "--pwfile="+pwfile, "--encoding=UTF8", "--locale=C", "--no-sync")
 	if out, err := initdb.CombinedOutput(); err != nil {
 		return fmt.Errorf("initdb: %w\n%s", err, out)
@@ -111,7 +113,7 @@ func (s *Server) initialize() error {
 	return err
 }
 
-// unprivileged returns the user that runs servers for root.
+// unprivileged returns the user that runs the server if the test runs as root.
 func unprivileged() (*syscall.Credential, error) {
 	var missing error
 	for _, name := range []string{"postgres", "nobody"} {
@@ -145,7 +147,8 @@ func (s *Server) command(name string, args ...string) *exec.Cmd {
 }
 
 // Restart starts a server that is not running, with settings such as "fsync=off", and waits until
-// it has recovered. By default, commits do not wait for the disk, as on servers that prefer speed.
+// the server has recovered. By default, commits do not wait for the disk, as on servers that are
+// optimized for speed.
 func (s *Server) Restart(t testing.TB, settings ...string) {
 	t.Helper()
 	args := []string{"-D", s.Data()}
@@ -167,9 +170,9 @@ func (s *Server) Restart(t testing.TB, settings ...string) {
 	t.Fatalf("the server does not start: %v\n%s", err, s.Log())
 }
 
-// Kill ends the server and all of its processes with SIGKILL, as if the machine lost them.
+// Kill ends the server and all of its processes with SIGKILL, as if the machine had failed.
 func (s *Server) Kill() {
-	// A stopped server starts no more processes.
+	// A server that is stopped starts no more processes.
 	syscall.Kill(s.running.Process.Pid, syscall.SIGSTOP)
 	children := processesOf(s.running.Process.Pid)
 	for _, pid := range children {
@@ -178,8 +181,8 @@ func (s *Server) Kill() {
 	s.running.Process.Kill()
 	s.running.Wait()
 
-	// A process that is ending still holds the shared memory, without which the server does not
-	// start again.
+	// A process that is still ending holds the shared memory, and the server cannot start again
+	// until it is released.
 	for _, pid := range children {
 		for began := time.Now(); runs(pid) && time.Since(began) < 5*time.Second; {
 			time.Sleep(time.Millisecond)
@@ -187,7 +190,7 @@ func (s *Server) Kill() {
 	}
 }
 
-// processesOf returns the children of a process.
+// processesOf returns the child processes of a process.
 func processesOf(parent int) (children []int) {
 	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
 	for _, path := range stats {
@@ -200,20 +203,21 @@ func processesOf(parent int) (children []int) {
 	return children
 }
 
-// runs reports whether a process has not ended.
+// runs reports whether a process is still running.
 func runs(pid int) bool {
 	state, _, found := status(fmt.Sprintf("/proc/%d/stat", pid))
 	return found && state != "Z" && state != "X"
 }
 
-// status returns the state and the parent of a process, from a file of the system.
+// status reads the state and the parent of a process from a file that the system provides.
 func status(path string) (state, parent string, found bool) {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return "", "", false
 	}
 
-	// The name, in parentheses, may contain anything; then the state and the parent follow.
+	// The name in parentheses may contain any characters. It is followed by the state and the
+	// parent.
 	text := string(data)
 	fields := strings.Fields(text[strings.LastIndexByte(text, ')')+1:])
 	if len(fields) < 2 {
@@ -228,7 +232,7 @@ func (s *Server) Log() string {
 	return string(data[max(0, len(data)-2000):])
 }
 
-// Address returns the address of a database, with the password, and parameters of the connection.
+// Address returns the address of a database, including the password and connection parameters.
 func (s *Server) Address(database string, parameters ...string) string {
 	query := url.Values{"host": {s.dir}}
 	for i := 0; i < len(parameters); i += 2 {
@@ -240,8 +244,8 @@ func (s *Server) Address(database string, parameters ...string) string {
 // Exec executes statements in the database postgres.
 func (s *Server) Exec(statements string) error { return Exec(s.Address("postgres"), statements) }
 
-// Exec executes statements in the database of an address. A server that is killed then has not lost
-// them.
+// Exec executes statements in the database at an address. They are synced, so that a server that is
+// killed afterward does not lose them.
 func Exec(address, statements string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
@@ -259,7 +263,7 @@ func Exec(address, statements string) error {
 	return err
 }
 
-// Database creates a database with a name that is a plain identifier, and returns its address.
+// Database creates a database whose name is a plain identifier, and returns its address.
 func (s *Server) Database(t testing.TB, name string) (address string) {
 	t.Helper()
 	if err := s.Exec("CREATE DATABASE " + name); err != nil {
