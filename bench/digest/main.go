@@ -6,7 +6,7 @@
 //	go run ./digest -print 7           # the verdicts of block 7, to compare two versions
 //	go run ./digest -record            # write digest/verdicts.txt
 //
-// Exit codes: 0 if all digests are those of verdicts.txt, 1 if one differs, 2 on errors.
+// Exit codes: 0 if all digests match verdicts.txt, 1 if a digest differs, 2 on errors.
 package main
 
 import (
@@ -31,11 +31,11 @@ import (
 
 const (
 	blockSize = 10_000 // inputs
-	allBlocks = 100    // that are recorded by default
+	allBlocks = 100    // number of inputs that are recorded by default
 )
 
-// verdicts has a line for each block, the SHA-256 of its verdicts, and a last line with the
-// SHA-256 of the lines before.
+// verdicts contains one line per block with the SHA-256 digest of the block's verdicts. The last
+// line contains the SHA-256 digest of the preceding lines.
 //
 //go:embed verdicts.txt
 var verdicts string
@@ -88,13 +88,13 @@ func run(root string, blocks, only int, record bool) error {
 	return nil
 }
 
-// whole returns the digest of the digests of blocks.
+// whole returns the digest of the digests of all blocks.
 func whole(digests []string) string {
 	sum := sha256.Sum256([]byte(strings.Join(digests, "\n") + "\n"))
 	return hex.EncodeToString(sum[:])
 }
 
-// compare names the first block that differs.
+// compare returns an error that names the first block that differs.
 func compare(digests, recorded []string) error {
 	for i, d := range digests {
 		if i >= len(recorded)-1 || d != recorded[i] {
@@ -125,7 +125,7 @@ func (m *mill) digests(n int) []string {
 	return list
 }
 
-// block judges the inputs of a block and writes a line for each verdict.
+// block verifies the inputs in a block and writes one line per verdict.
 func (m *mill) block(n int, w io.Writer) {
 	var line bytes.Buffer
 	for i := n * blockSize; i < (n+1)*blockSize; i++ {
@@ -136,7 +136,7 @@ func (m *mill) block(n int, w io.Writer) {
 	}
 }
 
-// A tally counts the words of verdicts.
+// A tally counts the words in verdicts.
 type tally struct {
 	sync.Mutex
 	words map[string]int
@@ -160,7 +160,7 @@ func (t *tally) codes() []string {
 	})
 }
 
-// String lists the number of verdicts and of different codes.
+// String returns the number of verdicts and the number of different codes.
 func (t *tally) String() string {
 	return fmt.Sprintf("%d verdicts verified, %d refuted, %d undecided; %d inputs refused; %d codes",
 		t.words["verified"], t.words["refuted"], t.words["undecided"], t.words["refused"], len(t.codes()))

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// result is the result of each call, as long as results are in many logs.
+// result is the result of each call, which is about as long as results in many logs.
 var result = strings.Repeat(`the \"quick\" brown fox\tjumps over the lazy dog\n`, 80)
 
-// log returns the log of a session, and its path below the home directory. The sessions of each
+// log returns the log of a session and its path below the home directory. The sessions of each
 // agent are in four projects.
 func log(session, calls int) (path string, text []byte) {
 	project := session / 5 % 4

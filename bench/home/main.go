@@ -1,5 +1,6 @@
-// Command home measures the processor time of two recordings of a home directory with the logs of
-// several agents. The second one finds nothing new. See README.md in the directory above.
+// Command home measures the processor time of two recordings of a home directory that contains the
+// logs of several agents. The second recording finds nothing new. See README.md in the parent
+// directory.
 package main
 
 import (
@@ -35,8 +36,8 @@ func main() {
 	}
 }
 
-// measure records a new home directory three times, prints the processor time of each recording,
-// and returns that of the second as a percentage of the first.
+// measure records a new home directory three times. It prints the processor time of each recording,
+// and returns the time of the second as a percentage of the first.
 func measure(ctx context.Context, sessions, calls int) (share float64, err error) {
 	dir, err := os.MkdirTemp("", "home")
 	if err != nil {
@@ -92,7 +93,7 @@ func measure(ctx context.Context, sessions, calls int) (share float64, err error
 	return share, nil
 }
 
-// write writes the logs of sessions of five agents in turns, and returns their size.
+// write writes session logs of five agents in turn, and returns their total size.
 func write(home string, sessions, calls int) (size int, err error) {
 	for n := range sessions {
 		name, text := log(n, calls)
@@ -108,12 +109,12 @@ func write(home string, sessions, calls int) (size int, err error) {
 	return size, nil
 }
 
-// at returns the time of a line of a session.
+// at returns the time of a line in a session.
 func at(session, line int) string {
 	return time.Date(2026, 1, 1, 0, 0, session*3600+line, 0, time.UTC).Format(time.RFC3339)
 }
 
-// id returns the ID of something in a session.
+// id returns the ID of an object in a session.
 func id(prefix string, session, n int) string {
 	return prefix + strconv.Itoa(session) + "_" + strconv.Itoa(n)
 }

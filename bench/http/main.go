@@ -1,5 +1,5 @@
 // Command http compares the verification endpoint with the command. Both verify the same file of
-// lines in turns and write a report for each.
+// lines, in turn, and write a report for each line.
 //
 //	go run ./http -most 1.25 DIR/receipt DIR/keys.json DIR/corpus.jsonl
 package main
@@ -54,7 +54,7 @@ func compare(ctx context.Context, w io.Writer, rounds int, most float64, args []
 	command := turn("command", func() (int, error) { return verify(ctx, binary, keys, file) })
 	endpoint := turn("endpoint", func() (int, error) { return post(ctx, url, file) })
 
-	// The first round does not count, because it loads files and programs into memory.
+	// The first round is not counted, because it loads files and programs into memory.
 	for _, n := range []int{1, rounds} {
 		times, err := race.Rounds(ctx, n, command, endpoint)
 		if err != nil {
@@ -142,7 +142,7 @@ func post(ctx context.Context, url, file string) (lines int, err error) {
 	return count(resp.Body)
 }
 
-// count reads to the end and counts newlines.
+// count reads until the end and returns the number of newlines.
 func count(r io.Reader) (lines int, err error) {
 	buffer := make([]byte, 1<<20)
 	for {

@@ -1,4 +1,4 @@
-// Command measure runs a command line several times, with one job and with more, in turns, and
+// Command measure runs a command line several times, with one job and with more jobs, in turn. It
 // prints times, peak memory, and ratios. See ../README.md.
 package main
 

@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// jobsMark stands for the number of jobs in the command line.
+// jobsMark is replaced by the number of jobs in the command line.
 const jobsMark = "{jobs}"
 
-// options are the options on the command line.
+// options contains the options from the command line.
 type options struct {
 	runs    int
 	jobs    []int
@@ -39,7 +39,7 @@ func parse(args []string, messages io.Writer) (*options, error) {
 	f.Float64Var(&o.limits.memory, "most-mib", 0, "fail when a run has a higher peak RSS than so many `MiB`; 0: never")
 	f.Float64Var(&o.limits.gain, "least-gain", 0, "fail when the last number of jobs is not so many `times` as fast as the first; 0: never")
 	if err := f.Parse(args); err != nil {
-		return nil, flag.ErrHelp // the flag package has printed the error
+		return nil, flag.ErrHelp // the flag package has already printed the error
 	}
 	o.command = f.Args()
 	return o, o.check(*jobs)

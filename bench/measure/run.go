@@ -23,14 +23,14 @@ func run(ctx context.Context, line []string, exit, cores int) (race.Usage, error
 	if err != nil && !errors.As(err, &status) {
 		return usage, err
 	}
-	if state := cmd.ProcessState; state.ExitCode() != exit { // -1 if a signal ended it
+	if state := cmd.ProcessState; state.ExitCode() != exit { // -1 if a signal ended the command
 		return usage, fmt.Errorf("%q: %v, expected exit status %d", line, state, exit)
 	}
 	return usage, nil
 }
 
-// rounds returns the usage of each round, keyed by the number of jobs. Within a round the numbers
-// of jobs take turns, so that other load on the machine affects all of them.
+// rounds returns the usage in each round, indexed by the number of jobs. Within a round, the
+// numbers of jobs are used in turn, so that other load on the machine affects all of them.
 func rounds(ctx context.Context, o *options) ([][]race.Usage, error) {
 	samples := make([][]race.Usage, len(o.jobs))
 	for round := range o.runs + 1 {

@@ -10,7 +10,7 @@ import (
 	"github.com/receiptkit/receiptkit/bench/internal/race"
 )
 
-// A row summarizes all runs with one number of jobs.
+// A row summarizes all runs with the same number of jobs.
 type row struct {
 	Jobs      int     `json:"jobs"`
 	Wall      float64 `json:"wall"`      // seconds, median
@@ -46,7 +46,7 @@ func tell(w io.Writer, o *options, rows []row) error {
 	return err
 }
 
-// tellJSON is tell as JSON.
+// tellJSON is like tell, but prints JSON.
 func tellJSON(w io.Writer, _ *options, rows []row) error { return json.NewEncoder(w).Encode(rows) }
 
 func mebibytes(n float64) string {
@@ -56,13 +56,13 @@ func mebibytes(n float64) string {
 	return fmt.Sprintf("%.1f", n)
 }
 
-// limits are the bounds for the rows; zero values are not checked.
+// limits contains the bounds for the rows. Bounds that are zero are not checked.
 type limits struct {
 	memory float64 // MiB
-	gain   float64 // of the last row compared with the first
+	gain   float64 // time of the last row compared with that of the first row
 }
 
-// A missedError lists the limits that are exceeded.
+// A missedError lists the limits that were exceeded.
 type missedError struct{ missed []string }
 
 func (e *missedError) Error() string { return strings.Join(e.missed, "; ") }

@@ -16,18 +16,19 @@ import (
 //go:embed claims.txt
 var claimsText string
 
-// A claim is a promise of the documentation, with what holds it.
+// A claim is a promise in the documentation, with the tests that verify it.
 type claim struct {
 	page, promise string
 	tests, fuzz   []function
 	mutants       []string // their keys
-	codes         []string // of cases of the corpus
+	codes         []string // conditions of cases in the corpus
 }
 
-// A function is a test or a fuzz target of a package, which is relative to the module.
+// A function is a test or a fuzz target in a package. The path of the package is relative to the
+// module.
 type function struct{ pkg, name string }
 
-// parseClaims parses claims.txt, which describes its form.
+// parseClaims parses claims.txt. The file itself describes its format.
 func parseClaims(text string) (list []claim, err error) {
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
@@ -67,7 +68,7 @@ func functions(words []string) (list []function) {
 	return list
 }
 
-// check returns what a claim names and does not exist.
+// check returns everything that a claim mentions but that does not exist.
 func (c *claim) check(root string, mutants []mutant) error {
 	var errs []error
 	if text, err := os.ReadFile(filepath.Join(root, c.page)); err != nil {
@@ -100,7 +101,7 @@ func (f function) exists(root string) bool {
 	})
 }
 
-// broken returns all mutants of claims, each with its claim.
+// broken returns all mutants in claims, each with its claim.
 func broken(root string, claims []claim) (list []mutant, of []*claim, err error) {
 	for i := range claims {
 		for _, key := range claims[i].mutants {
@@ -125,8 +126,9 @@ func broken(root string, claims []claim) (list []mutant, of []*claim, err error)
 	return list, of, nil
 }
 
-// runClaims makes every mutant of the claims, and reports those that survive their claim's tests.
-// If several places have the same key, the tests must kill one of them.
+// runClaims tries every mutant in the claims, and reports the mutants that survive the tests of
+// their claim. If several places have the same key, the tests must kill at least one of the
+// mutants.
 func runClaims(root string, claims []claim, timeout time.Duration) error {
 	list, of, err := broken(root, claims)
 	if err != nil {
@@ -167,7 +169,7 @@ func runClaims(root string, claims []claim, timeout time.Duration) error {
 
 var errSurvived = errors.New("a claim holds although its mutant breaks it")
 
-// commands returns the arguments of go test for the tests of the main module.
+// commands returns the arguments of go test that run the tests in the main module.
 func (c *claim) commands() (list [][]string) {
 	names := map[string][]string{}
 	var packages []string
@@ -220,12 +222,12 @@ This reference lists promises of the documentation, and what holds each: tests, 
 	return b.String(), nil
 }
 
-// sweeps lists the tests of which CI runs a part, with the commands for all of it.
+// sweeps lists the tests of which CI runs only a part, with the commands that run them completely.
 //
 //go:embed sweeps.md
 var sweeps string
 
-// cell returns text for a cell of a table.
+// cell formats text for a table cell.
 func cell(text string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(text, "**", ""), "|", `\|`)
 }
@@ -250,7 +252,7 @@ func changes(keys []string) string {
 	return strings.Join(list, "<br>")
 }
 
-// casesByCode counts the cases of the corpus by their expected code.
+// casesByCode counts the cases in the corpus by expected code.
 func casesByCode(path string) (map[string]int, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Command mutation changes one condition of the verify path at a time and runs the tests. A
-// mutant that survives is a check that no test covers. The tree is never edited (go test
+// Command mutation changes one condition in the verify path at a time and runs the tests. A mutant
+// that survives shows that no test covers the check. The tree itself is never edited (go test
 // -overlay). See ../README.md.
 //
 //	go run ./mutation -n 200 -seed 1              # 200 random mutants
@@ -7,8 +7,8 @@
 //	go run ./mutation -list                       # list the possible mutants
 //	go run ./mutation -claims                     # the mutants of docs/claims.md
 //
-// Exit codes: 0 if all survivors are listed in equivalent.txt, 1 if others survive, 2 if the
-// command could not run.
+// Exit codes: 0 if all surviving mutants are listed in equivalent.txt, 1 if others survive, 2 if
+// the command could not run.
 package main
 
 import (
@@ -23,7 +23,7 @@ import (
 	"time"
 )
 
-// The packages of the verify path.
+// These packages form the verify path.
 const packages = "canon chain merkle merkle/tlog redact schemas receipt receipt/keys receipt/stream receipt/stream/internal/input receipt/stream/internal/survey receipt/archive"
 
 func dependents(pkg string) []string {
@@ -39,7 +39,7 @@ func dependents(pkg string) []string {
 	}[pkg]
 }
 
-// equivalent has a line for each mutant that no test can kill, and why.
+// equivalent contains one line for each mutant that no test can kill, with the reason.
 //
 //go:embed equivalent.txt
 var equivalent string
@@ -78,7 +78,7 @@ func main() {
 	os.Exit(run(*root, mutants, *timeout, *limit))
 }
 
-// claims writes docs/claims.md, or makes the mutants of the claims.
+// claims writes docs/claims.md, or tries the mutants in the claims.
 func claims(root, page string, timeout time.Duration) error {
 	list, err := parseClaims(claimsText)
 	if err != nil {
@@ -143,8 +143,8 @@ func run(root string, mutants []mutant, timeout, limit time.Duration) int {
 	return 0
 }
 
-// explained returns the reason why a mutant is equivalent. The lines have the form "FILE:
-// OPERATOR: CODE: reason", which does not change when code moves within a file.
+// explained returns the reason why a mutant is equivalent. The lines have the form "FILE: OPERATOR:
+// CODE: reason", which does not depend on the position of the code in the file.
 func explained(m mutant) string {
 	for line := range strings.Lines(equivalent) {
 		if reason, ok := strings.CutPrefix(strings.TrimSpace(line), m.key()+": "); ok {
@@ -154,7 +154,7 @@ func explained(m mutant) string {
 	return ""
 }
 
-// slash returns a path relative to the module, with slashes.
+// slash returns a path relative to the module, with forward slashes.
 func slash(root, path string) string {
 	rel, err := filepath.Rel(root, path)
 	if err != nil {

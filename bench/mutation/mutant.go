@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// A mutant replaces bytes of one file.
+// A mutant replaces bytes in one file.
 type mutant struct {
 	pkg, path, file string // file is relative to the module
 	line            int
@@ -28,10 +28,10 @@ func (m mutant) String() string {
 	return fmt.Sprintf("%s:%d: %s: %s", m.file, m.line, m.operator, m.old)
 }
 
-// key returns the name of a mutant without its line.
+// key returns the name of a mutant without its line number.
 func (m mutant) key() string { return m.file + ": " + m.operator + ": " + m.old }
 
-// findAll returns all mutants of packages.
+// findAll returns all mutants in the given packages.
 func findAll(root string, packages []string) (list []mutant, err error) {
 	for _, pkg := range packages {
 		files, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(pkg), "*.go"))
@@ -59,8 +59,8 @@ func findAll(root string, packages []string) (list []mutant, err error) {
 	return list, nil
 }
 
-// find returns the mutants of a file: a condition that is never or always met, one side of && and
-// ||, a comparison that is shifted by one or reversed, and an error that is not returned.
+// find returns the mutants in a file. A mutant makes a condition never or always true, drops one
+// side of && or ||, shifts a comparison by one or reverses it, or does not return an error.
 func find(file string, source []byte) (list []mutant, err error) {
 	set := token.NewFileSet()
 	tree, err := parser.ParseFile(set, file, source, 0)
@@ -77,8 +77,8 @@ func find(file string, source []byte) (list []mutant, err error) {
 	ast.Inspect(tree, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.IfStmt:
-			// The condition stays in the code, so that the variables in it are used and the
-			// mutant compiles.
+			// The condition stays in the code, so that its variables are used and the mutant
+			// compiles.
 			add(n.Cond, "never", "("+text(n.Cond)+") && false")
 			add(n.Cond, "always", "("+text(n.Cond)+") || true")
 		case *ast.BinaryExpr:
@@ -124,7 +124,7 @@ func (m mutant) try(root, dir string, timeout time.Duration) (outcome, error) {
 	return m.tryTests(root, dir, timeout, tests)
 }
 
-// tryTests runs go test with each list of arguments.
+// tryTests runs go test once with each list of arguments.
 func (m mutant) tryTests(root, dir string, timeout time.Duration, tests [][]string) (outcome, error) {
 	source, err := os.ReadFile(m.path)
 	if err != nil {

@@ -20,8 +20,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// An engine does what Beam or Spark do, one worker after the other: it writes records to files by
-// their keys, and then sorts and joins each file separately. At most one file is in memory.
+// An engine works like Beam or Spark, with one worker at a time. It writes records to files by key,
+// and then sorts and joins each file separately. At most one of the files is in memory.
 type engine struct {
 	dir      string
 	shards   int
@@ -33,8 +33,8 @@ type engine struct {
 	strands               map[chain.Stream]*join.Strand
 }
 
-// A shuffle is a set of files of entries by key. An entry consists of the lengths of the key and
-// of the value, the key, and the value.
+// A shuffle is a set of files that contain entries, divided by key. An entry consists of the
+// lengths of the key and the value, the key, and the value.
 type shuffle struct {
 	seed  maphash.Seed
 	files []*os.File
@@ -62,7 +62,7 @@ func (s *shuffle) add(key, value []byte) error {
 	return err
 }
 
-// groups calls f with the values of each key.
+// groups calls f with the values for each key.
 func (s *shuffle) groups(f func(values [][]byte) error) error {
 	for i, file := range s.files {
 		if err := s.out[i].Flush(); err != nil {
@@ -146,7 +146,7 @@ func (e *engine) verify(v *receipt.Verifier, parts []string) (err error) {
 	return nil
 }
 
-// part shuffles a record to the digests that it states and names.
+// part shuffles a record by the digests that the receipt states and names.
 func (e *engine) part(r *join.Record) error {
 	for _, p := range r.Parts() {
 		digest := p.Digest()
@@ -204,7 +204,7 @@ func (e *engine) join(v *receipt.Verifier) (*stream.Summary, error) {
 	return e.end(v, terms)
 }
 
-// end concludes the streams and returns the summary.
+// end completes the streams and returns the summary.
 func (e *engine) end(v *receipt.Verifier, terms join.Terms) (*stream.Summary, error) {
 	result := &join.Result{}
 	err := e.streams.groups(func(values [][]byte) error {

@@ -1,6 +1,6 @@
-// Command scale measures how the cost of verifying receipts grows with their number, on one
-// machine and as an engine does it: workers verify parts, write records to files by their keys,
-// and join each file separately. See ../README.md and docs/scale.md.
+// Command scale measures how the cost of verifying receipts grows with their number. It measures a
+// single machine and an engine, in which workers verify parts, write records to files by key, and
+// join each file separately. See ../README.md and docs/scale.md.
 package main
 
 import (
@@ -54,7 +54,7 @@ func run(w io.Writer, most, parts, shards int, price float64, must bool) error {
 	return nil
 }
 
-// A measured contains the processor times for a number of receipts.
+// A measured contains the processor times for a given number of receipts.
 type measured struct {
 	documents     int   // receipts, including copies
 	bytes         int64 // of all files
@@ -64,12 +64,13 @@ type measured struct {
 	shuffled      int64         // bytes
 }
 
-// each returns a time per receipt in microseconds.
+// each returns the time per receipt in microseconds.
 func (m *measured) each(d time.Duration) float64 {
 	return d.Seconds() * 1e6 / float64(m.documents)
 }
 
-// costs prints the costs of more receipts, extrapolated from the measured rates.
+// costs prints the costs for larger numbers of receipts, which are extrapolated from the measured
+// rates.
 func costs(w io.Writer, m measured, price float64) {
 	size := float64(m.bytes) / float64(m.documents)
 	seconds := (m.verify + m.group).Seconds() / float64(m.documents)
@@ -90,8 +91,7 @@ func bytesText(n float64) string {
 	return number(n) + " " + units[i]
 }
 
-// number formats a number with two significant digits, because the measurement is no more
-// precise.
+// number formats a number with two significant digits, which is the precision of the measurement.
 func number(n float64) string {
 	switch {
 	case n >= 100:

@@ -22,7 +22,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// A deal is a set of files with receipts.
+// A deal is a set of files that contain receipts.
 type deal struct {
 	dir     string
 	parts   []string
@@ -31,7 +31,8 @@ type deal struct {
 	bytes   int64
 }
 
-// write writes about n receipts to parts, in lakes of 10,000, so that no more are in memory.
+// write distributes about n receipts over parts. It generates them in lakes of 10,000, so that no
+// more receipts are in memory.
 func write(dir string, n, parts int) (*deal, error) {
 	d := &deal{dir: dir, planted: map[receipt.Code]int{}, expect: map[chain.Stream]chain.Head{}}
 	files := make([]*os.File, parts)
@@ -91,7 +92,7 @@ func verifier() (*receipt.Verifier, error) {
 	return receipt.NewVerifier(set, receipt.Policy{NoInputDigest: true})
 }
 
-// measure measures the processor times for one number of receipts on one core. It returns an
+// measure measures the processor times for a given number of receipts on one core. It returns an
 // error if a result differs from the planted faults.
 func measure(n, parts, shards int) (m measured, err error) {
 	dir, err := os.MkdirTemp("", "receipt-scale-")
@@ -136,8 +137,8 @@ func measure(n, parts, shards int) (m measured, err error) {
 	return m, agree(whole, joined, d.planted)
 }
 
-// agree returns an error unless the engine and one machine report the same, and both report the
-// planted faults.
+// agree returns an error unless the engine and a single machine report the same results, and both
+// report the planted faults.
 func agree(whole, joined *stream.Summary, planted map[receipt.Code]int) error {
 	var said [2]map[string]any
 	for i, s := range []*stream.Summary{whole, joined} {
@@ -169,7 +170,7 @@ func timed(f func() error) (time.Duration, error) {
 	return max(race.Clock()-begun, time.Microsecond), err
 }
 
-// readAll reads files that were just written and are therefore in the page cache.
+// readAll reads files that were just written, so they are in the page cache.
 func readAll(paths []string) error {
 	buffer := make([]byte, 1<<20)
 	for _, path := range paths {

@@ -1,12 +1,13 @@
-// Command unchanged checks that this tree kept what programs rely on since an older commit:
+// Command unchanged checks that this tree still provides everything on which programs could rely in
+// an older commit:
 //
 //	go run ./unchanged COMMIT
 //
 // It compares the commands and flags with their types and defaults (docs/cli.txt), the codes
-// (docs/codes.md), the members of the JSON Schemas, and in the scripts of the command the exit code
-// of each command line, the member names of the printed JSON, and each code with its pointer. It
-// prints everything that is missing or different now, and exits 1 if there is any. Additions are
-// only counted.
+// (docs/codes.md), and the members of the JSON Schemas. In the scripts of the command, it compares
+// the exit code of each command line, the member names in the printed JSON, and each code with its
+// pointer. It prints everything that is missing or different, and exits with code 1 if there is
+// anything. Additions are only counted.
 package main
 
 import (
@@ -41,13 +42,13 @@ func main() {
 	}
 }
 
-// roots are the files and directories that are compared.
+// roots lists the files and directories that are compared.
 var roots = []string{"docs/cli.txt", "docs/codes.md", "schemas", "cmd/receipt/testdata"}
 
-// A tree contains files by path.
+// A tree contains files, indexed by path.
 type tree map[string]string
 
-// committed returns the compared files of a commit.
+// committed returns the files in a commit that are compared.
 func committed(commit string) (tree, error) {
 	cmd := exec.Command("git", append([]string{"archive", commit, "--"}, roots...)...)
 	cmd.Dir, cmd.Stderr = "..", os.Stderr
@@ -73,7 +74,7 @@ func committed(commit string) (tree, error) {
 	}
 }
 
-// current returns the compared files of the working tree in dir.
+// current returns the files in the working tree in dir that are compared.
 func current(dir string) (tree, error) {
 	cmd := exec.Command("git", append([]string{"ls-files", "-z", "--"}, roots...)...)
 	cmd.Dir = dir
@@ -93,7 +94,8 @@ func current(dir string) (tree, error) {
 	return files, nil
 }
 
-// A kind of facts is compared as a set. A fact has an identity and a value, which may be empty.
+// The facts of each kind are compared as a set. A fact consists of an identity and a value, which
+// may be empty.
 type kind struct {
 	name  string
 	facts func(tree) map[string]string
@@ -108,7 +110,7 @@ var kinds = []kind{
 	{"codes with pointers", pointers},
 }
 
-// compare prints the facts that are missing or different now, and returns their number.
+// compare prints the facts that are missing or different, and returns how many there are.
 func compare(w io.Writer, before, now tree) (differences int) {
 	for _, k := range kinds {
 		was, is := k.facts(before), k.facts(now)
@@ -136,7 +138,7 @@ func compare(w io.Writer, before, now tree) (differences int) {
 	return differences
 }
 
-// flags returns the commands, and the flags of each with type and default.
+// flags returns the commands, and the flags of each command with their types and defaults.
 func flags(t tree) map[string]string {
 	found, command := map[string]string{}, ""
 	lines := strings.Split(t["docs/cli.txt"], "\n")
@@ -153,7 +155,7 @@ func flags(t tree) map[string]string {
 	return found
 }
 
-// commandName returns the words of a command without its arguments.
+// commandName returns the words of a command line that name the command, without the arguments.
 func commandName(line string) string {
 	var words []string
 	for word := range strings.FieldsSeq(line) {
@@ -176,7 +178,7 @@ func codes(t tree) map[string]string {
 
 var member = regexp.MustCompile(`"([A-Za-z_$][A-Za-z0-9_$]*)" ?:`)
 
-// schemaMembers returns the member names in each schema.
+// schemaMembers returns the names of the members in each schema.
 func schemaMembers(t tree) map[string]string {
 	found := map[string]string{}
 	for name, text := range t {
@@ -201,7 +203,7 @@ func scripts(t tree) func(yield func(name, text string) bool) {
 	}
 }
 
-// exitCodes returns the expected exit codes of each command line of each script, in order.
+// exitCodes returns the expected exit codes of the command lines in each script, in order.
 func exitCodes(t tree) map[string]string {
 	found := map[string]string{}
 	for name, text := range scripts(t) {
@@ -212,7 +214,7 @@ func exitCodes(t tree) map[string]string {
 	return found
 }
 
-// printedMembers returns the member names in the scripts.
+// printedMembers returns the member names in the JSON that the scripts contain.
 func printedMembers(t tree) map[string]string {
 	found := map[string]string{}
 	for _, text := range scripts(t) {
@@ -223,7 +225,7 @@ func printedMembers(t tree) map[string]string {
 	return found
 }
 
-// pointers returns each pair of a code and a pointer that a script prints as JSON.
+// pointers returns each pair of a code and a pointer in the JSON that a script contains.
 func pointers(t tree) map[string]string {
 	found := map[string]string{}
 	for name, text := range scripts(t) {

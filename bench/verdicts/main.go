@@ -1,10 +1,10 @@
-// Command verdicts compares two versions of the command: exit codes, verdicts, checks, codes, and
-// pointers, for files, for directories, and for mutants of the receipts among them.
+// Command verdicts compares two versions of the command. It compares exit codes, verdicts, checks,
+// codes, and pointers for files, for directories, and for mutants of the receipts among them.
 //
 //	go run ./verdicts [-mutants N] [-seed N] OLD NEW KEYS PATH...
 //
-// OLD and NEW are binaries of the command, KEYS is a trust file. It prints each difference. The
-// exit code is 1 if there is one.
+// OLD and NEW are paths of the two versions, and KEYS is a trust file. It prints each difference.
+// The exit code is 1 if there is a difference.
 package main
 
 import (
@@ -58,7 +58,8 @@ type comparison struct {
 	runs, receipts, different int
 }
 
-// all compares every file and directory below the paths, and mutants of the receipts.
+// all compares the results for every file and directory below the paths, and for mutants of the
+// receipts.
 func (c *comparison) all(paths []string, mutants int, seed uint64) error {
 	var receipts [][]byte
 	for _, path := range paths {
@@ -89,7 +90,8 @@ func (c *comparison) all(paths []string, mutants int, seed uint64) error {
 	return c.mutants(receipts, mutants, seed)
 }
 
-// mutants compares one file of mutants, a receipt per line, in several ways.
+// mutants compares the results for a file that contains mutants, one receipt per line, in several
+// ways.
 func (c *comparison) mutants(receipts [][]byte, n int, seed uint64) error {
 	dir, err := os.MkdirTemp("", "verdicts-")
 	if err != nil {
@@ -109,7 +111,7 @@ func (c *comparison) mutants(receipts [][]byte, n int, seed uint64) error {
 	return nil
 }
 
-// mutantsOf returns n lines, each a receipt with a damaged structure or text.
+// mutantsOf returns n lines, each of which is a receipt whose structure or text is damaged.
 func mutantsOf(receipts [][]byte, n int, seed uint64) []byte {
 	r := rand.New(rand.NewPCG(seed, 1))
 	var lines []byte
@@ -128,13 +130,13 @@ func mutantsOf(receipts [][]byte, n int, seed uint64) []byte {
 	return lines
 }
 
-// An answer is what the command reports for an input.
+// An answer contains what the command reports for an input.
 type answer struct {
 	exit    int
 	reports []string
 }
 
-// compare runs both versions on a path.
+// compare runs both versions of the command on a path.
 func (c *comparison) compare(path string, flags ...string) error {
 	old, err := c.ask(c.old, path, flags)
 	if err != nil {
@@ -167,7 +169,7 @@ func at(list []string, i int) string {
 	return "none"
 }
 
-// ask runs the command, and returns its exit code and the verdict and checks of each receipt.
+// ask runs the command, and returns its exit code, and the verdict and the checks for each receipt.
 func (c *comparison) ask(program, path string, flags []string) (a answer, err error) {
 	cmd := exec.Command(program, slices.Concat([]string{"verify", "--keys", c.keys, "--format", "ndjson"}, flags, []string{path})...)
 	text, err := cmd.Output()

@@ -6,5 +6,6 @@ import "time"
 
 var start = time.Now()
 
-// Clock returns the time since the start, because the processor time is not available.
+// Clock returns the time since the start, because the processor time is not available on this
+// system.
 func Clock() time.Duration { return time.Since(start) }

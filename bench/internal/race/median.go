@@ -2,7 +2,7 @@ package race
 
 import "slices"
 
-// Median returns the median of the values, of which there must be at least one.
+// Median returns the median of the values. There must be at least one value.
 func Median(values []float64) float64 {
 	sorted := slices.Sorted(slices.Values(values))
 	middle := len(sorted) / 2

@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// peakMemory returns the maximum resident set of a process that has ended, in bytes. On Linux it
-// includes the time before exec, so it is never less than that of this program.
+// peakMemory returns the maximum resident set size, in bytes, of a process that has ended. On
+// Linux, it includes the time before exec, so it is never less than the value for this program.
 func peakMemory(state *os.ProcessState) float64 {
 	usage, ok := state.SysUsage().(*syscall.Rusage)
 	if !ok {

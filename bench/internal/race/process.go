@@ -5,13 +5,14 @@ import (
 	"time"
 )
 
-// A Usage contains the resources that a process used.
+// A Usage contains the resources used by a process.
 type Usage struct {
 	Wall, Processor float64 // seconds
-	Memory          float64 // the maximum resident set, in bytes; 0: this system does not report it
+	Memory          float64 // maximum resident set size in bytes; 0 if the system does not report it
 }
 
-// Run runs a command to its end. The usage is valid if the command ran, even if it failed.
+// Run runs a command until it ends. The usage is valid if the command ran, even if the command
+// failed.
 func Run(cmd *exec.Cmd) (Usage, error) {
 	start := time.Now()
 	err := cmd.Run()

@@ -1,7 +1,7 @@
-// Package race compares the times of rivals, usually in one process.
+// Package race compares the times of rivals, usually within one process.
 //
-// A round is one turn of each rival, so that other load on the machine affects all of them.
-// Ratios are computed within a round. Times are processor times ([Clock]).
+// A round consists of one turn of each rival, so that other load on the machine affects all rivals.
+// Ratios are computed within a round. Times are processor times (see [Clock]).
 package race
 
 import (
@@ -11,14 +11,14 @@ import (
 	"time"
 )
 
-// A Turn does the work of a round, counted from 0, and returns the time in seconds.
+// A Turn does the work for a round, counted from 0, and returns the time in seconds.
 type Turn func(round int) (seconds float64, err error)
 
-// Once returns a Turn of f. The garbage of the previous turn is collected before the measurement,
-// and that of f during it.
+// Once returns a Turn that runs f. The garbage from the previous turn is collected before the
+// measurement, and the garbage from f during it.
 func Once(f func(round int) error) Turn { return Repeated(0, f) }
 
-// Repeated returns a Turn that repeats f for at least the given time, and returns the mean.
+// Repeated returns a Turn that repeats f for at least the given time and returns the mean time.
 func Repeated(least time.Duration, f func(round int) error) Turn {
 	return func(round int) (float64, error) {
 		runtime.GC()
@@ -33,10 +33,10 @@ func Repeated(least time.Duration, f func(round int) error) Turn {
 	}
 }
 
-// Times contains the seconds of each turn in each round.
+// Times contains the time of each turn in each round, in seconds.
 type Times [][]float64
 
-// Rounds runs the turns one after the other in each round. Each round starts with another turn.
+// Rounds runs the turns one after another in each round. Each round starts with a different turn.
 func Rounds(ctx context.Context, rounds int, turns ...Turn) (Times, error) {
 	times := make(Times, len(turns))
 	for round := range rounds {
@@ -44,7 +44,7 @@ func Rounds(ctx context.Context, rounds int, turns ...Turn) (Times, error) {
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
-			k := (i + round) % len(turns) // each round starts with another turn
+			k := (i + round) % len(turns) // each round starts with a different turn
 			seconds, err := turns[k](round)
 			if err != nil {
 				return nil, err
@@ -58,10 +58,10 @@ func Rounds(ctx context.Context, rounds int, turns ...Turn) (Times, error) {
 // Median returns the median time of a turn.
 func (t Times) Median(turn int) float64 { return Median(t[turn]) }
 
-// A Ratio is the time of a turn divided by that of another.
+// A Ratio is the time of one turn divided by the time of another turn.
 type Ratio struct{ Median, Least, Most float64 } // of the rounds
 
-// Ratio compares the times of turn a with those of turn b.
+// Ratio returns the ratio of the times of turn a to those of turn b.
 func (t Times) Ratio(a, b int) Ratio {
 	list := make([]float64, len(t[a]))
 	for round := range list {

@@ -2,22 +2,22 @@ package result
 
 import "fmt"
 
-// MostLoss is the maximum loss of a line, as a part of its recorded value. Smaller losses are
-// within the variation between runs.
+// MostLoss is the maximum loss of a line, as a fraction of its recorded value. Smaller losses are
+// within the normal variation between runs.
 const MostLoss = 0.30
 
-// A Comparison compares a line with its record.
+// A Comparison is the result of comparing a line with its record.
 type Comparison struct {
 	ID             string
 	Recorded, Seen float64
-	Loss           float64 // part of the recorded value; negative: it gained
-	Why            string  // why the line fails; "" if it does not
+	Loss           float64 // the loss as a fraction of the recorded value; negative for a gain
+	Why            string  // why the line fails, or "" if it passes
 }
 
-// Guard compares lines with those of an earlier run in the same form. Each line must exist in
-// both, and none may have lost more than MostLoss. A line with an upper bound that is still met
-// does not fail: an input that took 1.1 times as long as half of it, and now takes 1.7 times as
-// long, is still linear.
+// Guard compares lines with the lines of an earlier run in the same form. Each line must exist in
+// both runs, and no line may have lost more than MostLoss. A line whose upper bound is still met
+// passes. For example, if an input took 1.1 times as long as half of it and now takes 1.7 times as
+// long, its time is still linear.
 func Guard(recorded, seen []Line) []Comparison {
 	var list []Comparison
 	for _, was := range recorded {
@@ -59,7 +59,7 @@ func compare(was Line, is *Line) Comparison {
 	return c
 }
 
-// Failed returns the comparisons that fail.
+// Failed returns the comparisons that have failed.
 func Failed(list []Comparison) []Comparison {
 	var failed []Comparison
 	for _, c := range list {
@@ -70,7 +70,7 @@ func Failed(list []Comparison) []Comparison {
 	return failed
 }
 
-// ComparisonRows returns the rows of a table.
+// ComparisonRows returns the rows of a table of comparisons.
 func ComparisonRows(list []Comparison) [][]string {
 	rows := [][]string{{"line", "recorded", "seen", ""}}
 	for _, c := range list {

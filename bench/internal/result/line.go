@@ -1,5 +1,4 @@
-// Package result contains the results of a benchmark run, and displays, records, and compares
-// them.
+// Package result defines the results of a benchmark run, and formats, records, and compares them.
 package result
 
 import (
@@ -7,7 +6,7 @@ import (
 	"strconv"
 )
 
-// A Bound is the kind of bound of a line.
+// A Bound is the kind of bound that a line has.
 type Bound string
 
 const (
@@ -30,7 +29,7 @@ type Line struct {
 }
 
 // Met reports whether the line meets its bound. A line that was not measured does not meet its
-// bound, but every line without a bound is met.
+// bound. A line without a bound always meets it.
 func (l *Line) Met() bool {
 	switch l.Bound {
 	case Least:
@@ -41,7 +40,7 @@ func (l *Line) Met() bool {
 	return true
 }
 
-// Missed returns the lines that are not met.
+// Missed returns the lines that do not meet their bounds.
 func Missed(lines []Line) []Line {
 	var missed []Line
 	for _, l := range lines {
@@ -93,7 +92,7 @@ func withUnit(figure, unit string) string {
 	return figure + " " + unit
 }
 
-// Round rounds to four digits, which omits noise from the record.
+// Round rounds a value to four digits, which keeps noise out of the record.
 func Round(f float64) float64 {
 	r, err := strconv.ParseFloat(strconv.FormatFloat(f, 'g', 4, 64), 64)
 	if err != nil {
@@ -102,7 +101,7 @@ func Round(f float64) float64 {
 	return r
 }
 
-// Number formats a value with its significant digits.
+// Number formats the significant digits of a value.
 func Number(f float64) string {
 	switch {
 	case f == float64(int64(f)):

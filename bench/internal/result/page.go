@@ -6,7 +6,7 @@ import (
 	"text/template"
 )
 
-// GrowthRows returns the rows of a table of costs by size.
+// GrowthRows returns the rows of a table that lists costs by size.
 func GrowthRows(list []Growth) [][]string {
 	rows := [][]string{{"cost of", "size", "µs", "× the smallest", "most", ""}}
 	for _, g := range list {
@@ -32,11 +32,11 @@ func (p *Profile) floorRows() [][]string {
 		[]string{"read and verify", fmt.Sprintf("%.1f", p.Whole), Number(p.Whole/p.FloorSum()) + " × the floor"})
 }
 
-// Text returns the profile as text.
+// Text formats the profile as text.
 func (p *Profile) Text() string { return Table(p.stepRows()) + "\n" + Table(p.floorRows()) }
 
-// Fill executes a template in which .Lines, .Canonical, .Linear, .Steps, and .Floor are Markdown
-// tables, and .Machine, .Rounds, .Receipts, and .Missed are values.
+// Fill executes a template. In the template, .Lines, .Canonical, .Linear, .Steps, and .Floor are
+// Markdown tables, and .Machine, .Rounds, .Receipts, and .Missed are values.
 func (r *Recorded) Fill(t *template.Template) ([]byte, error) {
 	var b bytes.Buffer
 	err := t.Execute(&b, map[string]any{
@@ -53,7 +53,7 @@ func (r *Recorded) Fill(t *template.Template) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// withoutLast removes the last column, which is empty.
+// withoutLast removes the last column, which must be empty.
 func withoutLast(rows [][]string) [][]string {
 	list := make([][]string, len(rows))
 	for i, row := range rows {

@@ -7,8 +7,8 @@ import (
 	"os"
 )
 
-// A Recorded contains the results of an entire run and the machine. It names neither the host nor
-// directories.
+// A Recorded contains the results of a complete run and describes the machine. It contains no host
+// names and no directories.
 type Recorded struct {
 	Machine   Machine    `json:"machine"`
 	Rounds    int        `json:"rounds"`
@@ -20,7 +20,7 @@ type Recorded struct {
 	Profile   Profile    `json:"profile"`
 }
 
-// A Machine describes the environment on which the values depend.
+// A Machine describes the environment that affects the values.
 type Machine struct {
 	CPU   string `json:"cpu"`
 	Cores int    `json:"cores"`
@@ -29,12 +29,12 @@ type Machine struct {
 	Go    string `json:"go"`
 }
 
-// String returns the machine in a few words.
+// String returns a short description of the machine.
 func (m Machine) String() string {
 	return fmt.Sprintf("%s, %d cores, %s/%s, %s", m.CPU, m.Cores, m.OS, m.Arch, m.Go)
 }
 
-// A Growth is the cost of something at one size.
+// A Growth is the cost of an operation at one size.
 type Growth struct {
 	Of    string  `json:"of"`    // such as "a receipt, among"
 	Size  string  `json:"size"`  // such as "1,000 receipts"
@@ -43,20 +43,20 @@ type Growth struct {
 	Worst float64 `json:"worst"` // and the maximum
 }
 
-// A Profile contains the shares of the time of a verification.
+// A Profile divides the time of a verification into steps.
 type Profile struct {
 	Steps []Step  `json:"steps"`
 	Floor []Step  `json:"floor"` // the unavoidable parts, in microseconds per receipt
 	Whole float64 `json:"whole"` // microseconds per receipt, including reading
 }
 
-// A Step is a part of a whole.
+// A Step is one part of a total.
 type Step struct {
 	Name  string  `json:"name"`
 	Value float64 `json:"value"`
 }
 
-// FloorSum returns the unavoidable time, in microseconds per receipt.
+// FloorSum returns the sum of the unavoidable times, in microseconds per receipt.
 func (p *Profile) FloorSum() (sum float64) {
 	for _, s := range p.Floor {
 		sum += s.Value
@@ -64,7 +64,7 @@ func (p *Profile) FloorSum() (sum float64) {
 	return sum
 }
 
-// Load reads a file that Save wrote.
+// Load reads a file that was written by Save.
 func Load(path string) (*Recorded, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -79,7 +79,7 @@ func Load(path string) (*Recorded, error) {
 	return r, nil
 }
 
-// Save writes a file that Load reads.
+// Save writes a file that can be read by Load.
 func (r *Recorded) Save(path string) error {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// Table aligns rows of cells, of which the first is the heading. Columns are right-aligned,
-// except the first and the last.
+// Table formats rows of cells as aligned text. The first row is the heading. Columns are
+// right-aligned, except the first and the last.
 func Table(rows [][]string) string {
 	widths := make([]int, len(rows[0]))
 	for _, row := range rows {
@@ -33,8 +33,8 @@ func Table(rows [][]string) string {
 	return b.String()
 }
 
-// Markdown returns rows of cells, of which the first is the heading, as a Markdown table. Columns
-// after the first are right-aligned.
+// Markdown formats rows of cells as a Markdown table. The first row is the heading. Columns after
+// the first are right-aligned.
 func Markdown(rows [][]string) string {
 	var b strings.Builder
 	for i, row := range rows {
