@@ -20,10 +20,10 @@ import (
 	"github.com/receiptkit/receiptkit/fixtures/mutate"
 )
 
-// corpusPath is the corpus, relative to this directory.
+// corpusPath is the path of the corpus, relative to this directory.
 const corpusPath = "../fixtures/corpus"
 
-// A corpusCase is a vector of the manifest of the corpus.
+// A corpusCase is a case in the manifest of the corpus.
 type corpusCase struct {
 	File     string `json:"file"`
 	Subject  string `json:"subject"`
@@ -51,13 +51,13 @@ func loadCorpus() ([]corpusCase, error) {
 	return manifest.Vectors, nil
 }
 
-// An answer is the line of the contract.
+// An answer is a result line as defined by the conformance contract.
 type answer struct {
 	Verdict string `json:"verdict"`
 	Code    string `json:"code"`
 }
 
-// A testCase is a case of the corpus, without its expected outcome.
+// A testCase is a case in the corpus without its expected outcome.
 type testCase struct {
 	Schema  string         `json:"schema"`
 	Task    string         `json:"task"`
@@ -70,17 +70,17 @@ type input struct {
 	File string `json:"file"`
 }
 
-// A caseMill makes mutants of cases with evidence, which are compared by running commands. The same
-// seed gives the same mutants.
+// A caseMill creates mutants of cases with evidence. The verifiers are compared on these mutants by
+// running commands. The same seed always leads to the same mutants.
 type caseMill struct {
 	rand     *rand.Rand
 	cases    []testCase
-	attested []*mutate.Value // statements about receipts of the fixtures
+	attested []*mutate.Value // attestation statements about receipts in the fixtures
 	signers  map[string]ed25519.PrivateKey
 }
 
-// newCaseMill reads the cases that are not of a single receipt, and attests receipts of the
-// fixtures with the command.
+// newCaseMill reads the cases that consist of more than a single receipt, and uses the command to
+// create attestations of receipts in the fixtures.
 func newCaseMill(command string, seed uint64) (*caseMill, error) {
 	m := &caseMill{rand: rand.New(rand.NewPCG(seed, 1)), signers: map[string]ed25519.PrivateKey{}}
 	vectors, err := loadCorpus()
@@ -124,7 +124,7 @@ func newCaseMill(command string, seed uint64) (*caseMill, error) {
 	return m, nil
 }
 
-// privateKey returns an Ed25519 key of the fixtures.
+// privateKey returns an Ed25519 key from the fixtures.
 func privateKey(id string) (ed25519.PrivateKey, error) {
 	text, err := fixtures.Read("keys/" + id + ".private.json")
 	if err != nil {
@@ -141,7 +141,7 @@ func privateKey(id string) (ed25519.PrivateKey, error) {
 	return ed25519.NewKeyFromSeed(private), nil
 }
 
-// A bundle is an attestation in a Sigstore bundle.
+// A bundle is an attestation in the form of a Sigstore bundle.
 type bundle struct {
 	MediaType            string `json:"mediaType"`
 	VerificationMaterial struct {
@@ -172,7 +172,8 @@ func statementOf(attestation []byte) (*mutate.Value, error) {
 	return statement, nil
 }
 
-// next returns a case, of which one input is in mutant. In the case, this input has no file.
+// next returns a case in which one input is replaced by the returned mutant. In the case, this
+// input has no file.
 func (m *caseMill) next() (c testCase, mutant []byte, err error) {
 	if m.rand.IntN(3) == 0 {
 		return testCase{
@@ -202,7 +203,8 @@ func (m *caseMill) damage(text []byte) []byte {
 	return tree.Append(nil)
 }
 
-// attestation returns an attestation of a statement that may be changed, by a key that may not count.
+// attestation returns an attestation of a statement, which may have been changed, by a key that may
+// not be accepted.
 func (m *caseMill) attestation() []byte {
 	statement, donor := m.attested[m.rand.IntN(len(m.attested))].Clone(), m.attested[m.rand.IntN(len(m.attested))].Clone()
 	switch m.rand.IntN(4) {
@@ -232,7 +234,7 @@ func (m *caseMill) attestation() []byte {
 	b.Envelope.Signatures = []signature{{ed25519.Sign(m.signers[signer], message)}}
 	encoded, err := json.Marshal(b)
 	if err != nil {
-		panic(err) // a bundle has strings and bytes
+		panic(err) // cannot fail, because a bundle consists of strings and bytes
 	}
 	if m.rand.IntN(3) == 0 {
 		return m.damage(encoded)
@@ -240,9 +242,9 @@ func (m *caseMill) attestation() []byte {
 	return encoded
 }
 
-// compareCases returns how often the command reached each verdict on n mutants of cases, and those on
-// which JavaScript disagrees. A mutant that either does not answer, such as one whose evidence is not
-// readable, counts as "no answer".
+// compareCases returns how often the command reached each verdict for n mutants of cases, and the
+// mutants for which JavaScript disagrees. A mutant that neither verifier answers, for example
+// because its evidence is unreadable, is counted as "no answer".
 func compareCases(n int, seed uint64) (counts map[string]int, differences []difference, err error) {
 	dir, err := os.MkdirTemp("", "interop")
 	if err != nil {
@@ -323,7 +325,7 @@ func writeCase(dir string, number int, c testCase, mutant []byte) (string, error
 	return path, errors.Join(os.WriteFile(path, text, 0o600), os.WriteFile(filepath.Join(dir, name+".mutant"), mutant, 0o600))
 }
 
-// askEach returns the answer of the command for each case. It runs two processes at a time.
+// askEach returns the command's answer for each case. It runs two processes at a time.
 func askEach(command string, paths []string) ([]string, error) {
 	results := make([]string, len(paths))
 	half := (len(paths) + 1) / 2
@@ -331,7 +333,7 @@ func askEach(command string, paths []string) ([]string, error) {
 	var group sync.WaitGroup
 	for i, part := range [][]string{paths[:half], paths[half:]} {
 		group.Go(func() {
-			// One line for each of several files.
+			// If there are several files, the output has one line per file.
 			arguments := append([]string{"conformance", "answer", os.DevNull}, part...)
 			out, err := exec.Command(command, arguments...).Output()
 			lines := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
@@ -346,7 +348,7 @@ func askEach(command string, paths []string) ([]string, error) {
 	return results, errors.Join(errs[:]...)
 }
 
-// ask returns the line of a verifier for each case, in one process.
+// ask runs a verifier in a single process, and returns the verifier's line for each case.
 func ask(command, paths []string) ([]string, error) {
 	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Stdin, cmd.Stderr = strings.NewReader(strings.Join(paths, "\n")+"\n"), os.Stderr
@@ -361,7 +363,7 @@ func ask(command, paths []string) ([]string, error) {
 	return lines, nil
 }
 
-// outcome returns the verdict of a line, or "" if there is none.
+// outcome returns the verdict in a line, or "" if there is none.
 func outcome(line string) string {
 	var a answer
 	if json.Unmarshal([]byte(line), &a) != nil {
@@ -370,7 +372,7 @@ func outcome(line string) string {
 	return a.Verdict
 }
 
-// build builds the command receipt in dir, and returns its path.
+// build builds the command receipt in dir and returns the path of the command.
 func build(dir string) (string, error) {
 	path := filepath.Join(dir, "receipt")
 	cmd := exec.Command("go", "build", "-C", "..", "-o", path, "./cmd/receipt")

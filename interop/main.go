@@ -1,13 +1,13 @@
-// Command interop compares the verifiers in js and python with the library on mutants of receipts:
+// Command interop compares the verifiers in js and python with the library, on mutants of receipts:
 //
 //	go run -C interop . -n 100000 -seed 1
 //
-// With -cases, it compares JavaScript and the command receipt on mutants of cases of the corpus and of
-// attestations. It prints how often each verdict occurred, and the first differences, and exits 1 if
-// there are any.
+// With -cases, it compares JavaScript with the command receipt, on mutants of attestations and of
+// cases in the corpus. It prints how often each verdict occurred, and the first differences. If
+// there are any differences, the exit code is 1.
 //
-// Verdicts must be equal. Codes may differ, because a receipt can have several faults, of which a
-// verifier reports one.
+// The verdicts must be equal. The codes may differ, because a receipt can have several faults, and
+// a verifier reports only one of them.
 package main
 
 import (
@@ -48,10 +48,10 @@ func main() {
 	}
 }
 
-// A difference is a mutant on which verifiers disagree.
+// A difference is a mutant about which the verifiers disagree.
 type difference struct {
 	number  int
-	results []string // of the library, JavaScript, and Python, if it was asked
+	results []string // results of the library, JavaScript, and, if it was run, Python
 	mutant  []byte
 }
 
@@ -59,8 +59,8 @@ func (d difference) String() string {
 	return fmt.Sprintf("mutant %d: Go, JavaScript, and Python: %q\n%s", d.number, d.results, d.mutant)
 }
 
-// compare returns how often the library reached each result, and the mutants on which the verifiers
-// disagree.
+// compare returns how often the library reached each result, and the mutants about which the
+// verifiers disagree.
 func compare(n int, seed uint64, codes bool) (counts map[string]int, differences []difference, err error) {
 	m, err := newMill(seed)
 	if err != nil {
@@ -94,7 +94,7 @@ func compare(n int, seed uint64, codes bool) (counts map[string]int, differences
 	return counts, differences, nil
 }
 
-// same reports whether results have the same verdict and, if codes is set, the same code.
+// same reports whether the results have the same verdict and, if codes is set, the same code.
 func same(results []string, codes bool) bool {
 	for _, r := range results[1:] {
 		if codes && r != results[0] || verdict(r) != verdict(results[0]) {

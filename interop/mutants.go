@@ -13,7 +13,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
 
-// A mill makes mutants of the receipts in fixtures. The same seed gives the same mutants.
+// A mill creates mutants of the receipts in package fixtures. The same seed always leads to the
+// same mutants.
 type mill struct {
 	rand    *rand.Rand
 	trees   []*mutate.Value
@@ -66,12 +67,12 @@ func (m *mill) next() []byte {
 	switch m.rand.IntN(8) {
 	case 0: // damaged bytes
 		return mutate.Text(m.rand, tree.Append(nil))
-	case 1: // the same value, spelled in another way
+	case 1: // the same value with a different spelling
 		return mutate.Spell(m.rand, tree)
-	case 2: // another structure, which the hash does not cover
+	case 2: // a different structure without a new hash
 		mutate.Structure(m.rand, tree, donor)
 		return tree.Append(nil)
-	case 3: // signatures of another receipt
+	case 3: // signatures from another receipt
 		m.graft(tree, donor)
 		return tree.Append(nil)
 	case 4: // damaged signatures
@@ -81,8 +82,8 @@ func (m *mill) next() []byte {
 		return tree.Append(nil)
 	}
 
-	// Another structure under a hash and signatures that fit, so that the checks of the content and
-	// of the keys decide.
+	// The structure differs, but the hash and the signatures match it, so the checks of the content
+	// and the keys decide the result.
 	if m.rand.IntN(4) > 0 {
 		mutate.Structure(m.rand, tree, donor)
 	}
@@ -92,7 +93,7 @@ func (m *mill) next() []byte {
 // seed returns a copy of one of the seeds.
 func (m *mill) seed() *mutate.Value { return m.trees[m.rand.IntN(len(m.trees))].Clone() }
 
-// graft adds the signatures of another receipt.
+// graft adds the signatures from another receipt.
 func (m *mill) graft(tree, donor *mutate.Value) {
 	from, to := donor.Member("signatures"), tree.Member("signatures")
 	if from != nil && to != nil && from.Open == '[' && to.Open == '[' {
@@ -100,8 +101,8 @@ func (m *mill) graft(tree, donor *mutate.Value) {
 	}
 }
 
-// seal names a key, and gives a tree its hash and signatures. A tree that is not JSON is only
-// written.
+// seal names a key, and then sets the hash and the signatures of a tree. If the tree is not JSON,
+// seal only returns its text.
 func (m *mill) seal(tree *mutate.Value) []byte {
 	signer := m.rand.IntN(len(m.signers))
 	if issuer := tree.Member("issuer"); issuer != nil && issuer.Open == '{' {
@@ -133,11 +134,11 @@ func (m *mill) seal(tree *mutate.Value) []byte {
 	return tree.Append(nil)
 }
 
-// sign returns an entry of signatures.
+// sign returns an entry for the list of signatures.
 func (m *mill) sign(signer int, hash canon.Digest) *mutate.Value {
 	entry, err := m.signers[signer].Sign(context.Background(), []byte(hash.String()))
 	if err != nil {
-		panic(err) // the test keys sign everything
+		panic(err) // the test keys can sign any message
 	}
 	encoded, err := json.Marshal(entry)
 	if err != nil {
@@ -146,7 +147,7 @@ func (m *mill) sign(signer int, hash canon.Digest) *mutate.Value {
 	return mutate.Parse(encoded)
 }
 
-// text returns a string value.
+// text returns a JSON string value.
 func text(s string) *mutate.Value {
 	encoded, err := json.Marshal(s)
 	if err != nil {

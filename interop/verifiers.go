@@ -15,10 +15,10 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
 
-// trustPath is the trust file of all verifiers, relative to this directory.
+// trustPath is the path of the trust file that all verifiers use, relative to this directory.
 const trustPath = "../fixtures/keys/trust.json"
 
-// A verifier returns the verdict and the code of each receipt, as in "refuted hash_mismatch".
+// A verifier returns the verdict and the code for each receipt, as in "refuted hash_mismatch".
 type verifier func(receipts [][]byte) ([]string, error)
 
 // toolkit verifies with the library.
@@ -46,8 +46,8 @@ func toolkit(receipts [][]byte) ([]string, error) {
 	return results, nil
 }
 
-// program returns a verifier that runs a command, to which it writes each receipt after its length in
-// 4 bytes (big-endian), and which answers with a line for each.
+// program returns a verifier that runs a command. It writes each receipt to the command, preceded
+// by its length in 4 bytes (big-endian), and the command answers with one line per receipt.
 func program(name string, args ...string) verifier {
 	return func(receipts [][]byte) ([]string, error) {
 		cmd := exec.Command(name, args...)
@@ -81,7 +81,8 @@ func program(name string, args ...string) verifier {
 	}
 }
 
-// write writes receipts, each after its length. A program that ends early is reported by its reader.
+// write writes receipts, each preceded by its length. If the program ends early, the code that
+// reads its output reports this.
 func write(in io.WriteCloser, receipts [][]byte) {
 	defer in.Close()
 	w := bufio.NewWriter(in)
@@ -96,7 +97,7 @@ var javascript = program("node", "--no-warnings", "js/main.mjs", "--batch", trus
 
 var python = program("env", "PYTHONPATH=python", "python3", "-m", "receipt_verifier", "--batch", trustPath)
 
-// The commands that verify cases of the corpus.
+// These commands verify cases in the corpus.
 var (
 	javascriptCases = []string{"node", "--no-warnings", "js/main.mjs"}
 	pythonCases     = []string{"env", "PYTHONPATH=python", "python3", "-m", "receipt_verifier"}
