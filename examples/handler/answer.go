@@ -8,7 +8,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// An answer holds the response of a handler until its receipt is issued.
+// An answer holds the response of a handler until the receipt for the request is issued.
 type answer struct {
 	header  http.Header
 	status  int
@@ -19,7 +19,7 @@ type answer struct {
 
 func newAnswer() *answer { return &answer{header: http.Header{}, status: http.StatusOK} }
 
-// Header returns the header, which is sent with the status.
+// Header returns the header that is sent with the status.
 func (a *answer) Header() http.Header { return a.header }
 
 // WriteHeader stores the first status.
@@ -35,7 +35,7 @@ func (a *answer) Write(p []byte) (int, error) {
 	return a.body.Write(p)
 }
 
-// word returns the result as a word, as events state it.
+// word returns the result in the vocabulary that events use.
 func (a *answer) word() string {
 	if a.status < http.StatusBadRequest {
 		return "ok"

@@ -35,7 +35,7 @@ func main() {
 	}
 }
 
-// existing is the handler that the program served before it issued receipts.
+// existing is the handler that the program already had before it issued receipts.
 func existing(w http.ResponseWriter, r *http.Request) {
 	name, err := io.ReadAll(io.LimitReader(r.Body, 80))
 	if err != nil || len(name) == 0 {
@@ -45,7 +45,8 @@ func existing(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprintf(w, "watered: %s\n", name)
 }
 
-// run serves until ctx ends. The receipts are stored in a directory that is removed at the end.
+// run serves requests until ctx ends. The receipts are stored in a directory that is removed at the
+// end.
 func run(ctx context.Context, private string, out io.Writer) error {
 	folder, err := os.MkdirTemp("", "handler-")
 	if err != nil {
@@ -80,6 +81,6 @@ func run(ctx context.Context, private string, out io.Writer) error {
 		return err
 	}
 
-	// Serve returns before the requests have been answered and their receipts stored.
+	// Serve returns before all requests have been answered and their receipts stored.
 	return errors.Join(<-stopped, issuer.Close(context.Background()))
 }

@@ -1,6 +1,6 @@
-// Command harness is an example of a program that does tasks for people and issues a receipt for
-// each. It performs toy tasks, records events as they happen, issues the receipts into a ledger,
-// and serves them until it is interrupted:
+// Command harness is an example of a program that performs tasks for people and issues a receipt
+// for each task. It performs sample tasks, records events as they happen, issues receipts into a
+// ledger, and serves the receipts until it is interrupted:
 //
 //	go run ./examples/harness -tasks 3
 package main
@@ -93,7 +93,7 @@ func run(ctx context.Context, tasks int, again bool, path, private, public strin
 	return nil
 }
 
-// read reads and parses a file of keys.
+// read reads and parses a key file.
 func read[T any](path string, parse func([]byte) (T, error)) (value T, err error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -102,7 +102,8 @@ func read[T any](path string, parse func([]byte) (T, error)) (value T, err error
 	return parse(data)
 }
 
-// listen serves receipts and replays of tasks on a free loopback port until end is called.
+// listen serves receipts and replays of tasks on a free port of the loopback interface, until end
+// is called.
 func listen(store *sqlite.Ledger, trust *keys.Set, h *harness) (url string, end func(), err error) {
 	verifier, err := serve.NewVerifier(trust, receipt.Policy{}, nil)
 	if err != nil {

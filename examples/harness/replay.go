@@ -14,10 +14,11 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/serve"
 )
 
-// swapped is a request that replaces the answer of the site.
+// swapped is a request that replaces the response from the site.
 const swapped = `{"mode":"with_overrides","override":{"host:http.get:call_2":{"kind":"tool_result","value":503,"visibility":"public","reason":"what if the site were down"}}}`
 
-// replayBoth replays a task exactly, and then with one answer replaced. Each replay has a receipt.
+// replayBoth replays a task twice, once exactly and once with one answer replaced. Each replay has
+// a receipt.
 func (h *harness) replayBoth(ctx context.Context, task string) error {
 	for _, request := range []string{"", swapped} {
 		asked, err := replay.ParseRequest([]byte(request))
@@ -33,7 +34,7 @@ func (h *harness) replayBoth(ctx context.Context, task string) error {
 	return nil
 }
 
-// Owner returns the owner of a task. The server lets no other client replay the task.
+// Owner returns the owner of a task. The server does not let any other client replay the task.
 func (h *harness) Owner(_ context.Context, task string) (serve.Owner, error) {
 	if _, done := h.logs.Load(task); !done {
 		return serve.Owner{}, ledger.ErrNotFound
@@ -41,14 +42,16 @@ func (h *harness) Owner(_ context.Context, task string) (serve.Owner, error) {
 	return serve.Owner{Stream: chain.Stream{Issuer: issuerID, Workspace: workspace}, Session: session}, nil
 }
 
-// Replay replays a task for a client of the server. The server returns its errors to the client.
+// Replay replays a task for a client of the server. The server returns errors from Replay to the
+// client.
 func (h *harness) Replay(ctx context.Context, q serve.ReplayQuery) (string, error) {
 	_, task, err := h.replay(ctx, q.Task, q.Request)
 	return task, err
 }
 
-// replay writes the events of a task again, with the substitutions of a request, and issues a
-// receipt of the replay. It writes no file and sends no request, because the answers are recorded.
+// replay writes the events of a task again, with the substitutions that a request specifies, and
+// issues a receipt for the replay. It writes no files and sends no requests, because the answers
+// were recorded.
 func (h *harness) replay(ctx context.Context, source string, asked *replay.Request) (sealed *receipt.Sealed, task string, err error) {
 	plan, err := h.planOf(ctx, source, asked)
 	if err != nil {

@@ -22,16 +22,16 @@ type object = map[string]any
 // A harness contains the values that its tasks share.
 type harness struct {
 	issuer *ledger.Issuer
-	folder string // working directory of tasks
-	site   string // site that tasks request
+	folder string // directory in which tasks work
+	site   string // site to which tasks send requests
 
-	logs sync.Map // events of finished tasks, by task ID
+	logs sync.Map // events of completed tasks, indexed by task ID
 }
 
-// issuerID, workspace and session are the same for all that is done here.
+// issuerID, workspace, and session are the same for all tasks in this example.
 const issuerID, workspace, session = "harness_example_cloud", "garden", "session_toy"
 
-// do performs one task, and issues its receipt even if the task fails.
+// do performs one task. It issues a receipt even if the task fails.
 func (h *harness) do(ctx context.Context) (*receipt.Sealed, error) {
 	var log []byte
 	keep := func(line []byte) error { log = append(log, line...); return nil }
@@ -63,15 +63,15 @@ func (h *harness) do(ctx context.Context) (*receipt.Sealed, error) {
 	return h.issue(ctx, draft)
 }
 
-// issue issues the receipt of a draft, even if the program has been told to end, because the task
-// has already happened.
+// issue issues the receipt for a draft. It does so even if the program is being stopped, because
+// the task has already happened.
 func (h *harness) issue(ctx context.Context, draft *receipt.Draft) (*receipt.Sealed, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
 	defer cancel()
 	return h.issuer.IssueUntilKnown(ctx, draft) // link, look for secrets, seal, sign, commit
 }
 
-// work writes a file after a person approves, and requests a site.
+// work writes a file after a person approves, and then sends a request to a site.
 func (h *harness) work(tell func(string, object)) error {
 	failed := func(id string, err error) error { tell("tool.failed", object{"tool_call_id": id}); return err }
 	name, text := "garden-"+rand.Text()+".txt", []byte("water the beans\n")
