@@ -12,7 +12,7 @@ import (
 //go:embed receipt.rb.tmpl
 var formula string
 
-// formula writes receipt.rb, a Homebrew formula that installs the programs of a release.
+// formula writes receipt.rb, a Homebrew formula that installs the programs in a release.
 func (r *release) formula(context.Context) error {
 	t, err := template.New("").Parse(formula)
 	if err != nil {

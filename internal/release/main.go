@@ -3,7 +3,7 @@
 //
 //	go run -C internal/release . -key KEY -output DIR [-targets linux/amd64,darwin/arm64]
 //
-// It builds each program twice, in two clones and with two build caches, and fails if any byte
+// It builds each program twice, in two clones with two separate build caches, and fails if any byte
 // differs. All files have the time of the commit. KEY is an Ed25519 private key from receipt keys
 // generate --issuer receipt-release, which must sign nothing but releases.
 package main
@@ -91,7 +91,7 @@ func (r *release) finish(ctx context.Context) error {
 	return nil
 }
 
-// write writes a file of the release.
+// write writes one file of the release.
 func (r *release) write(name string, data []byte) error {
 	return writeFile(filepath.Join(r.dir, name), data)
 }
