@@ -18,11 +18,11 @@ import (
 
 type object = map[string]any
 
-// issuerID is stated in each receipt, and in the trusted keys of recipients.
+// issuerID is part of each receipt, and of the trusted keys of recipients.
 const issuerID = "harness_example_cloud"
 
-// withReceipts issues a receipt for each request that a handler answers. A header of the response
-// contains the ID of the receipt.
+// withReceipts issues a receipt for each request that a handler answers. The answer names the
+// receipt.
 func withReceipts(existing http.Handler, issuer *ledger.Issuer, log *slog.Logger) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asked, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 1<<20))
@@ -52,7 +52,7 @@ func withReceipts(existing http.Handler, issuer *ledger.Issuer, log *slog.Logger
 	})
 }
 
-// newTask returns a recorder for a new task, and a function that records an event.
+// newTask returns a recorder of a new task, and a function that records an event.
 func newTask() (rec *record.Recorder, tell func(kind string, payload object)) {
 	rec, _ = record.New(record.Options{Issuer: receipt.Issuer{ID: issuerID}}) // cannot fail: the issuer is set
 	task, sequence := "task_"+rand.Text(), 0
