@@ -1,4 +1,4 @@
-// Command audit verifies the receipts in a queue. Each message on stdin is a JSON object with the
+// Command audit verifies the receipts of a queue. Each message on stdin is a JSON object with the
 // members order and receipt:
 //
 //	go run ./examples/audit KEYS <messages.jsonl
@@ -26,7 +26,7 @@ func main() {
 	}
 }
 
-// audit prints the orders whose receipts are refuted, undecided, or not completely checked.
+// audit prints the orders whose receipts are refuted, undecided, or not checked completely.
 func audit(ctx context.Context, trust keyFile, queue io.Reader, out io.Writer) error {
 	var policy receipt.Policy
 	policy.Rules = append(policy.Rules, costLimit(0.25))
@@ -53,8 +53,8 @@ func audit(ctx context.Context, trust keyFile, queue io.Reader, out io.Writer) e
 	return err
 }
 
-// messages yields the receipts in a queue, each with its order as the tag. The rows of a database
-// can be read in the same way.
+// messages yields the receipts of a queue, each with its order as the tag. Rows of a database are
+// read in the same way.
 func messages(queue io.Reader) iter.Seq2[stream.Item, error] {
 	return func(yield func(stream.Item, error) bool) {
 		for n, d := 1, json.NewDecoder(queue); ; n++ {
@@ -67,7 +67,7 @@ func messages(queue io.Reader) iter.Seq2[stream.Item, error] {
 	}
 }
 
-// A keyFile is a [receipt.TrustSource] whose keys may be unavailable.
+// A keyFile is a [receipt.TrustSource], whose keys may be unavailable.
 type keyFile string
 
 func (f keyFile) Trust(context.Context) (trust receipt.Trust, version string, err error) {
@@ -78,7 +78,7 @@ func (f keyFile) Trust(context.Context) (trust receipt.Trust, version string, er
 	return trust, canon.Sum(jwks).String(), err
 }
 
-// A costLimit is a [receipt.Rule] that limits the cost of a task.
+// A costLimit is a [receipt.Rule]: a task may not cost more.
 type costLimit float64
 
 func (costLimit) Name() string { return "cost_limit" }

@@ -1,5 +1,5 @@
-// Command tenants is an example of a harness with its own bearer tokens. Each token belongs to a
-// tenant, which can issue receipts into the ledger FILE and can see only its own receipts:
+// Command tenants is an example of a harness with bearer tokens of its own. Each token belongs to a
+// tenant, which issues receipts into the ledger FILE, and sees only its own:
 //
 //	TOKEN=secret go run ./examples/tenants 127.0.0.1:8080 FILE KEY.private.json
 package main
@@ -39,8 +39,8 @@ func main() {
 	must(0, errors.Join(server.Shutdown(context.Background()), end()))
 }
 
-// handler serves the harness and the protocol's routes for the receipts in a ledger. End also
-// stores receipts for clients that have disconnected.
+// handler serves the harness, and the protocol's routes for the receipts in a ledger. End also stores
+// the receipts of clients that have left.
 func handler(path, keyPath string, tokens map[[32]byte]string) (routes http.Handler, end func() error) {
 	store, key := must(sqlite.Open(context.Background(), path)), must(keys.ParsePrivate(must(os.ReadFile(keyPath))))
 	h := &harness{&ledger.Issuer{Store: store, Signer: keys.NewSigner(key, time.Now), Now: time.Now}, tokens}
@@ -54,14 +54,13 @@ func handler(path, keyPath string, tokens map[[32]byte]string) (routes http.Hand
 
 const issuerID = "harness_example_cloud"
 
-// A harness maps the SHA-256 digest of each token to a tenant.
+// A harness has the tenant of each token, by its SHA-256.
 type harness struct {
 	issuer *ledger.Issuer
 	tokens map[[32]byte]string
 }
 
-// Authenticate implements [protocol.Authenticator]. If no client is returned, the response is a
-// 401.
+// Authenticate implements [protocol.Authenticator]. No client is answered with 401.
 func (h *harness) Authenticate(r *http.Request) (*protocol.Client, error) {
 	token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	if tenant, known := h.tokens[sha256.Sum256([]byte(token))]; known && token != "" {
@@ -70,8 +69,7 @@ func (h *harness) Authenticate(r *http.Request) (*protocol.Client, error) {
 	return nil, nil
 }
 
-// end issues the receipt for a task that has ended. The same draft always leads to the same
-// receipt.
+// end issues the receipt of a task that has ended. The same draft is always the same receipt.
 func (h *harness) end(w http.ResponseWriter, r *http.Request) {
 	client, _ := h.Authenticate(r)
 	if client == nil {

@@ -19,7 +19,7 @@ func main() {
 	os.Exit(verify(os.Args[1], os.Args[2], os.Stdout))
 }
 
-// verify prints the verdict, the code, and the pointer for each receipt, and returns the exit code.
+// verify prints the verdict, the code, and the pointer of each receipt, and returns the exit code.
 func verify(trusted, path string, out io.Writer) int {
 	jwks, err := os.ReadFile(trusted)
 	if err != nil {
@@ -49,7 +49,7 @@ func verify(trusted, path string, out io.Writer) int {
 	switch {
 	case sum.Verdict() == receipt.Refuted:
 		return 1
-	case err != nil: // the input was not read completely
+	case err != nil: // not read to its end
 		return failed(err)
 	case sum.Verdict() == receipt.Verified:
 		return 0

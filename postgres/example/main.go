@@ -1,4 +1,4 @@
-// Command example stores a ledger in PostgreSQL. It issues the drafts on stdin, one per line, lists
+// Command example keeps a ledger in PostgreSQL. It issues the drafts on stdin, one per line, lists
 // and checks the receipts, and signs a checkpoint:
 //
 //	go run ./example postgres://USER@HOST/DATABASE KEY.private.json ISSUER <drafts.jsonl
@@ -27,7 +27,7 @@ func main() {
 	run(context.Background(), os.Args[1], os.Args[2], os.Args[3], os.Stdin, os.Stdout)
 }
 
-// run issues the drafts into the ledger at an address. If there is no ledger, run creates one.
+// run issues the drafts into the ledger at an address, which it creates if there is none.
 func run(ctx context.Context, address, keyPath, issuerID string, drafts io.Reader, out io.Writer) {
 	key := must(keys.ParsePrivate(must(os.ReadFile(keyPath))))
 	db, err := postgres.Create(ctx, address)
