@@ -51,7 +51,8 @@ func (s *Selection) without(path string, err error) {
 	s.Missing = append(s.Missing, Missing{path, err, err})
 }
 
-// SelectSources selects the inputs that paths name: files, directories, patterns, and "-".
+// SelectSources selects the inputs that paths name: files, directories, patterns, "-", and a
+// receipt_id of the default ledger.
 func SelectSources(e *cli.Env, paths []string, kind stream.Kind) (*Selection, error) {
 	s := &Selection{}
 	for _, path := range paths {
@@ -62,6 +63,12 @@ func SelectSources(e *cli.Env, paths []string, kind stream.Kind) (*Selection, er
 			}
 			s.Stdin = true
 			s.Sources = append(s.Sources, stream.Source{Name: "stdin", Kind: kind, Open: e.Stdin, Index: index})
+			continue
+		}
+		if data, err := stored(e, path); err != nil {
+			return nil, err
+		} else if data != nil {
+			s.Sources = append(s.Sources, *bytesSource(path, data))
 			continue
 		}
 		s.add(path, kind)
