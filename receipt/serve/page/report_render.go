@@ -2,11 +2,8 @@ package page
 
 import (
 	"cmp"
-	"crypto/sha256"
 	_ "embed" // for the parts of the file
-	"encoding/base64"
 	"fmt"
-	"html/template"
 	"io"
 	"slices"
 	"strings"
@@ -35,27 +32,11 @@ var reportTemplate string
 // were added.
 func (r *Report) Render(w io.Writer, sum *stream.Summary) error {
 	sum = worded(sum)
-	data, err := r.data(sum)
-	if err != nil {
-		return err
-	}
-
-	// The template escapes all text. The script, the style sheet, and the data need no escaping,
-	// because they are part of this program or have been escaped already.
-	t, err := template.New("report").Funcs(template.FuncMap{"visible": visible, "hash": hashText, "stream": streamText, "fault": headline.Fault}).Parse(reportTemplate)
-	if err != nil {
-		return err
-	}
-
-	return t.Execute(w, map[string]any{
-		"Policy":  Policy(reportScript, reportStyle, "", "'none'"),
-		"Style":   template.CSS(reportStyle),
-		"Script":  template.JS(reportScript),
-		"Data":    template.JS(data),
-		"Verdict": VerdictWord(sum),
-		"Summary": sum, "Headline": r.headline,
-		"Streams": sum.Streams[:min(len(sum.Streams), maxStreams)],
-		"Lists":   []titled{{"Refuted receipts", &r.refuted}, {"Undecided receipts", &r.undecided}},
+	v := &View{Template: reportTemplate, Script: reportScript, Style: reportStyle, Types: "'none'"}
+	return v.Render(w, sum, r.data(), map[string]any{
+		"Headline": r.headline,
+		"Streams":  sum.Streams[:min(len(sum.Streams), maxStreams)],
+		"Lists":    []titled{{"Refuted receipts", &r.refuted}, {"Undecided receipts", &r.undecided}},
 	})
 }
 
@@ -67,29 +48,6 @@ func worded(sum *stream.Summary) *stream.Summary {
 	shown.Streams = slices.Clone(sum.Streams)
 	slices.SortStableFunc(shown.Streams, func(a, b chain.Segment) int { return cmp.Compare(b.Failures, a.Failures) })
 	return &shown
-}
-
-// Policy returns the Content Security Policy (CSP 3) for a page with one script and one style
-// sheet. sources contains further sources of scripts, each preceded by a space, and types is the
-// value of trusted-types.
-func Policy(script, style, sources, types string) string {
-	return "default-src 'none'; script-src " + hashSource(script) + sources + "; style-src " + hashSource(style) +
-		"; img-src data:; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types " + types
-}
-
-func hashSource(text string) string {
-	sum := sha256.Sum256([]byte(text))
-	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
-}
-
-// VerdictWord returns the verdict of a summary in one word; if only integrity was checked, that
-// word is never verified.
-func VerdictWord(sum *stream.Summary) string {
-	v := sum.Verdict()
-	if v == receipt.Verified && sum.Scope != receipt.ScopeFull {
-		return "intact"
-	}
-	return v.String()
 }
 
 // A titled list contains receipts for the plain-text part, with a title.

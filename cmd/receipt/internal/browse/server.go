@@ -59,7 +59,7 @@ func newHandler(dir, secret string, hosts ...string) http.Handler {
 	files := os.DirFS(dir)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
-		h.Set("Content-Security-Policy", policy()+"; frame-ancestors 'none'")
+		h.Set("Content-Security-Policy", pageView().Policy()+"; frame-ancestors 'none'")
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Referrer-Policy", "no-referrer")
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")

@@ -178,7 +178,7 @@ func TestIndex(t *testing.T) {
 		t.Errorf("%.2000s", text)
 	}
 	for _, never := range []string{"unsafe-", "http:", "https:", "*"} {
-		if strings.Contains(policy(), never) {
+		if strings.Contains(pageView().Policy(), never) {
 			t.Errorf("the policy allows %s", never)
 		}
 	}

@@ -128,6 +128,7 @@ func TestBrowse(t *testing.T) {
 	}
 	t.Run("accessibility", func(t *testing.T) { testViewAccessibility(t, browser, file) })
 	t.Run("firefox", func(t *testing.T) { testViewFirefox(t, file) })
+	t.Run("firefox-looks", func(t *testing.T) { testViewFirefoxLooks(t, file) })
 }
 
 const firstView = `performance.getEntriesByName("first-view").length > 0`
@@ -251,6 +252,7 @@ func testViewAccessibility(t *testing.T, browser context.Context, url string) {
 			if state == "page" {
 				eval[bool](b, `document.querySelector(".rows a").click(), true`)
 				b.wait(`document.querySelector(".page .verdict")`)
+				eval[bool](b, `document.querySelector(".page .technical").open = true`)
 			} else {
 				eval[bool](b, `document.querySelector(".run").open = true`)
 			}
@@ -263,6 +265,34 @@ func testViewAccessibility(t *testing.T, browser context.Context, url string) {
 				b.picture(fmt.Sprint("browse-", state, "-", scheme, "-", width))
 			}
 		}
+	}
+}
+
+// testViewFirefoxLooks runs axe-core on the list and on a page, in light mode with a wide window and
+// in dark mode on a phone.
+func testViewFirefoxLooks(t *testing.T, url string) {
+	path := os.Getenv("AXE")
+	needs(t, "axe-core: $AXE names no file", path == "")
+	axe, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for scheme, width := range map[string]int{"light": 1100, "dark": 390} {
+		f := startFirefox(t, scheme == "dark")
+		f.visit(url, width)
+		f.wait(firstView)
+		f.run(axe)
+		if dark := f.eval(`matchMedia("(prefers-color-scheme: dark)").matches`); dark != fmt.Sprint(scheme == "dark") {
+			t.Errorf("%s: the scheme is not", scheme)
+		}
+		f.eval(`document.querySelector(".run").open = true`)
+		f.judge("list, " + scheme)
+		f.picture("browse-list-" + scheme)
+		f.eval(`document.querySelector(".rows a").click()`)
+		f.wait(`document.querySelector(".page .verdict")`)
+		f.eval(`document.querySelector(".page .technical").open = true`)
+		f.judge("page, " + scheme)
+		f.picture("browse-page-" + scheme)
 	}
 }
 

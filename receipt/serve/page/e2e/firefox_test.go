@@ -256,6 +256,12 @@ func (f *fox) reach(selector string) {
 	f.Fatalf("the Tab key does not lead to %s, but by %q", selector, passed)
 }
 
+// run runs a script on the page.
+func (f *fox) run(script []byte) {
+	f.Helper()
+	f.call("script.evaluate", map[string]any{"expression": string(script) + "\n;true", "target": map[string]string{"context": f.context}, "awaitPromise": false})
+}
+
 // judge runs axe-core on the current content of the page, and checks that the content fits into the
 // window.
 func (f *fox) judge(name string) {
@@ -292,7 +298,7 @@ func testFirefox(t *testing.T, url, stream string) {
 	for scheme, width := range map[string]int{"light": 1440, "dark": 390} {
 		f := startFirefox(t, scheme == "dark")
 		f.open(url, width)
-		f.call("script.evaluate", map[string]any{"expression": string(axe) + "\n;true", "target": map[string]string{"context": f.context}, "awaitPromise": false})
+		f.run(axe)
 		if dark := f.eval(`matchMedia("(prefers-color-scheme: dark)").matches`); dark != fmt.Sprint(scheme == "dark") {
 			t.Errorf("%s: the scheme is not", scheme)
 		}

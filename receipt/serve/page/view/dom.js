@@ -92,7 +92,7 @@ export function section(name, title, ...children) {
 
 // facts returns a list of names and values. Entries without a value are omitted.
 export function facts(entries) {
-  return h("dl", { class: "facts" }, entries.filter(([, value]) => value !== undefined && value !== null && value !== false)
+  return h("dl", { class: "facts" }, entries.filter(([, value]) => value !== undefined && value !== null && value !== false && value !== "")
     .map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))));
 }
 

@@ -2,7 +2,7 @@
 // and need not be valid: no member is trusted to be there or to have its type.
 import { facts, foreign, h, icon, mono, rows, section, table } from "./dom.js";
 import { isObject, list, member, outline } from "./json.js";
-import { number } from "./text.js";
+import { clock, instant, number } from "./text.js";
 import { bound, estimatedIn, inferredIn, isUnreported, notRecorded, overIn, recorded, unreportedIn } from "./unreported.js";
 import { status } from "./verdict.js";
 
@@ -14,6 +14,11 @@ export function renderReceipt(receipt, report) {
     section("story", "The receipt in full", caution(report), renderFacts(stated)),
     section("entries", "Every entry", lists.map((one) => renderList(stated, ...one))),
     renderRest(receipt));
+}
+
+// renderFolded is renderReceipt, shown on request.
+export function renderFolded(receipt, report) {
+  return h("details", { class: "technical" }, h("summary", {}, "The receipt in full, with every entry and its digests"), renderReceipt(receipt, report));
 }
 
 // caution comes before anything that the receipt says.
@@ -68,7 +73,7 @@ const lists = [
   ["/signatures", "Signatures, which no hash protects", ["key_id", "algorithm", "signed_at", "signature"], true],
 ];
 
-const kinds = [[/sha256|hash|signature/, "code"], [/path|^tool|destination|uri|id$|field|agent|model/, "path"], [/bytes|amount|tokens/, "number"]];
+const kinds = [[/sha256|hash|signature/, "code"], [/path|^tool|destination|uri|field|agent/, "path"], [/_at$/, "time"], [/id$|model/, "id"], [/bytes|amount|tokens/, "number"]];
 
 function renderList(receipt, at, caption, names, always) {
   const entries = list(member(receipt, ...at.slice(1).split("/"))), unreported = isUnreported(receipt, at);
@@ -84,8 +89,8 @@ function renderList(receipt, at, caption, names, always) {
 function cell(receipt, value, at, kind) {
   if (value === undefined || value === null) return "–";
   if (typeof value === "number") return [bound(receipt, at), number(value), estimatedIn(receipt).includes(at) && " (estimated)"];
-  if (isObject(value)) return raw(value, 400);
-  return value !== notRecorded && (kind === "code" || kind === "path") ? mono(value) : foreign(value);
+  if (kind === "time" && !Number.isNaN(instant(value))) return clock(instant(value), true);
+  return value !== notRecorded && ["code", "path", "id"].includes(kind) ? mono(value) : foreign(value);
 }
 
 const known = new Set(["schema", "receipt_id", "subject", "issuer", "issued_at", "identifiers", "lifecycle", "approvals", "trust", "autonomy_budget",

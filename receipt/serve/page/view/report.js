@@ -4,7 +4,7 @@ import { renderHeadlines } from "./answer.js";
 import { h } from "./dom.js";
 import { renderFilter } from "./filter.js";
 import { isObject } from "./json.js";
-import { renderReceipt } from "./receipt.js";
+import { renderFolded } from "./receipt.js";
 import { renderSummary } from "./summary.js";
 import { renderSteps } from "./verdict.js";
 
@@ -16,7 +16,7 @@ function render(data) {
   return h("div", {},
     renderHeadlines(data.report, data.summary.keys, data.receipt, data.headline),
     renderSteps(data.report),
-    isObject(data.receipt) ? renderReceipt(data.receipt, data.report) : null,
+    isObject(data.receipt) && renderFolded(data.receipt, data.report),
     h("h2", { class: "part" }, "The run"),
     renderSummary(data.summary, { reports: [], more: {} }, null));
 }

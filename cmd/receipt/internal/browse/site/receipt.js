@@ -2,7 +2,7 @@
 import { renderHeadlines } from "../../../../../receipt/serve/page/view/answer.js";
 import { foreign, h } from "../../../../../receipt/serve/page/view/dom.js";
 import { isObject } from "../../../../../receipt/serve/page/view/json.js";
-import { renderReceipt } from "../../../../../receipt/serve/page/view/receipt.js";
+import { renderFolded } from "../../../../../receipt/serve/page/view/receipt.js";
 import { renderSteps } from "../../../../../receipt/serve/page/view/verdict.js";
 import { load } from "./data.js";
 import { nameOf } from "./lanes.js";
@@ -15,7 +15,7 @@ export async function renderPage(table, row, size, keys, back) {
     h("h2", { class: "part", tabindex: -1 }, "Receipt ", foreign(table.ids[row] || entry.address)),
     neighbors(table, row, back),
     entry.withheld === true && h("p", { class: "caution" }, "The content is not shown, because it may contain a secret. To read it, use receipt show."),
-    renderHeadlines(report, keys, receipt, headline), renderSteps(report), content && renderReceipt(receipt, report));
+    renderHeadlines(report, keys, receipt, headline), renderSteps(report), content && renderFolded(receipt, report));
 }
 
 // neighbors returns links to the list, and to the previous and the next receipt in the stream.

@@ -31,7 +31,7 @@ export function renderTimeline(table, rows) {
     let y = height;
     for (const [i, verdict] of values.entries()) {
       const tall = counts[i][bin] / top * height;
-      if (tall > 0) columns.push(s("rect", { class: `of-${verdict.replaceAll(" ", "-")}`, x: bin * step + 0.5, width: Math.max(step - 1, 1), y: (y -= tall), height: tall }));
+      if (tall > 0) columns.push(s("rect", { class: `of-${verdict.replaceAll(" ", "-")}`, x: bin * step + 0.5, width: Math.min(Math.max(step - 1, 1), 24), y: (y -= tall), height: tall }));
     }
   }
   const said = `${plural(timed, "receipt")} from ${clock(first)} to ${clock(last)}, at most ${number(top)} per ${name}`;
