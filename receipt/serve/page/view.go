@@ -51,10 +51,7 @@ func (v *View) Render(w io.Writer, sum *stream.Summary, data, values map[string]
 
 	t, err := template.New("page").Funcs(template.FuncMap{
 		"visible": visible, "hash": hashText, "stream": streamText, "fault": headline.Fault, "plural": headline.Plural,
-	}).Parse(viewTemplate)
-	if err == nil {
-		t, err = t.Parse(v.Template)
-	}
+	}).Parse(viewTemplate + v.Template)
 	if err != nil {
 		return err
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// The view as one script, and its style. go generate writes them.
+// The script and the style of the view, which go generate writes.
 //
 //go:embed dist/site.min.js
 var script string
@@ -19,8 +19,8 @@ var style string
 //go:embed index.gohtml
 var index string
 
-// pageView returns the page. Its policy allows one script, one style, and the data files. No text becomes
-// markup, and only checked names become addresses (Trusted Types).
+// pageView returns the page. Its policy permits one script, one style, and the data files. Text never
+// becomes markup, and only checked names become addresses (Trusted Types).
 func pageView() *page.View {
 	return &page.View{Template: index, Script: script, Style: style, Sources: " 'self'", Types: "receipt-data"}
 }
