@@ -6,6 +6,7 @@ import (
 	_ "embed"
 	"os"
 	"path/filepath"
+	"strings"
 	"text/template"
 )
 
@@ -20,9 +21,9 @@ func (r *release) formula(context.Context) error {
 	}
 	type asset struct{ System, Arch, Name, SHA256 string }
 	data := struct {
-		Home, Version, Description, License string
-		Assets                              []asset
-	}{home, r.version, description, license, nil}
+		Home, Tag, Version, Description, License string
+		Assets                                   []asset
+	}{home, r.version, strings.TrimPrefix(r.version, "v"), description, license, nil}
 	for _, p := range r.programs {
 		text, err := os.ReadFile(filepath.Join(r.dir, p.name))
 		if err != nil {

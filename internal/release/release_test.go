@@ -129,6 +129,32 @@ func needs(t *testing.T, tools ...string) {
 	}
 }
 
+// TestFormula verifies that the formula states a version without v, and the tag, the name, and the
+// digest of each program for macOS and Linux.
+func TestFormula(t *testing.T) {
+	r := &release{dir: t.TempDir(), version: "v1.2.3", programs: []program{{"darwin", "arm64", "a"}, {"linux", "amd64", "b"}, {"windows", "amd64", "c.exe"}}}
+	for _, p := range r.programs {
+		if err := r.write(p.name, []byte(p.name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := r.formula(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(r.dir, "receipt.rb"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"version \"1.2.3\"\n", "on_macos", "on_arm", "on_linux", "on_intel", "/v1.2.3/a\"\n", "/v1.2.3/b\"\n", digest([]byte("a")), digest([]byte("b"))} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	if strings.Contains(string(text), ".exe") {
+		t.Errorf("a program for Windows in\n%s", text)
+	}
+}
+
 // checkBill verifies that the bill lists exactly the modules that go version -m prints.
 func checkBill(t *testing.T, r *release, name string) {
 	want := []string{"std@" + runtime.Version()}
