@@ -59,7 +59,7 @@ func manifest(m manner, entries *[]Entry) value {
 	)
 }
 
-// Rules are the compiled schema and patterns. Compiling them takes a few milliseconds.
+// rules contains the compiled schema and patterns. Compiling them takes a few milliseconds.
 type rules struct {
 	shape  *shape
 	marker *redact.Marker

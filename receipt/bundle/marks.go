@@ -7,7 +7,7 @@ import (
 	"github.com/receiptkit/receiptkit/redact"
 )
 
-// Marks records which strings in a document look like secrets. Each string from the document is
+// marks records which strings in a document look like secrets. Each string from the document is
 // searched once, regardless of how often it is written. Strings that are created by this package
 // are searched on demand.
 type marks struct {

@@ -89,7 +89,7 @@ func amount(v value) *int64 {
 	return &count
 }
 
-// Evidence describes the gaps that are listed in a bundle, and the transcript events that are not
+// evidence describes the gaps that are listed in a bundle, and the transcript events that are not
 // evaluated.
 type evidence struct {
 	gaps   map[string]int // by component and code

@@ -24,7 +24,8 @@ type Key struct {
 	Rival int64
 
 	// Sees excludes rows in streams for which it returns false. These rows are excluded before they
-	// are read, because the time needed to read them would reveal that they exist. Nil: none.
+	// are read, because the time needed to read them would reveal that they exist. If it is nil, no
+	// rows are excluded.
 	Sees func(chain.Stream) bool
 }
 

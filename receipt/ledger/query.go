@@ -32,7 +32,7 @@ type Query struct {
 	Pruned bool
 
 	// Sees excludes streams for which it returns false. The rows of these streams are not even
-	// read. Nil: none.
+	// read. If Sees is nil, no streams are excluded.
 	Sees func(chain.Stream) bool
 
 	// Limit is the maximum number of receipts that are selected; 0 means no limit.

@@ -8,25 +8,27 @@ import "time"
 // much free as it holds, for one more client. A client is identified by its API key or, without
 // keys, by its address.
 type Limits struct {
-	// Body is the maximum size of a body, in bytes, for routes that do not set their own Limit.
-	// Default: 1 MiB. Beyond it: 413. Routes with BodyStream have no size limit.
+	// Body is the maximum size of a body, in bytes, for routes that do not set their own Limit. The
+	// default is 1 MiB. A longer body gets a 413 response. Routes with BodyStream have no size
+	// limit.
 	Body int64
 
 	// Memory is the maximum number of bytes that bodies, responses, and stream pages may occupy at
-	// the same time. Responses and pages are counted until the client has read them. Default: 128
-	// MiB. If there is no room for a body, or for the response to a GET request, the response is
-	// 503. A stream waits for room instead.
+	// the same time. Responses and pages are counted until the client has read them. The default is
+	// 128 MiB. If there is no room for a body, or for the response to a GET request, the response
+	// is 503. A stream waits for room instead.
 	Memory int64
 
-	// Arrive is the maximum time in which a body must arrive. Default: 60 s. Beyond it: 504.
+	// Arrive is the maximum time in which a body must arrive. The default is 60 s. After that time,
+	// the response is 504.
 	Arrive time.Duration
 
 	// Requests is the maximum number of concurrent requests, not counting open routes, free routes,
-	// and streams. Default: 256. Further requests get a 503 response.
+	// and streams. The default is 256. Further requests get a 503 response.
 	Requests int
 
 	// Idle is the maximum time without progress while a body is read or a response is written. A
-	// client that does not read its stream for this long is disconnected. Default: 30 s.
+	// client that does not read its stream for this long is disconnected. The default is 30 s.
 	Idle time.Duration
 }
 

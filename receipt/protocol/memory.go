@@ -56,13 +56,13 @@ type answer struct {
 //
 // If a field is zero, its default applies. Fields must not change after the first use.
 type Memory struct {
-	// Keys is the maximum number of uses that are remembered per actor. Default: 16,384.
+	// Keys is the maximum number of uses that are remembered per actor. The default is 16,384.
 	Keys int
 
 	// Bytes is the approximate maximum size of all uses and responses together. An actor may hold
 	// at most as much of this memory as is left free. A single actor can therefore hold half, and
 	// two actors a third each, so there is always room for a new actor. Responses that are not yet
-	// complete are not counted. Default: 64 MiB.
+	// complete are not counted. The default is 64 MiB.
 	Bytes int64
 
 	// Forget specifies what happens if a limit is reached. If Forget is true, the oldest use of the

@@ -49,13 +49,13 @@ type Options struct {
 
 	// Hosts are the names, without a port, that a Host header may contain; a request with any other
 	// name gets a 403 response. A server on a loopback address lists the loopback names, so that no
-	// web page can reach the server under the page's own host name (DNS rebinding). Empty: any.
+	// web page can reach the server under the page's own host name (DNS rebinding). If Hosts is
+	// empty, any name is accepted.
 	Hosts []string
 
-	// Guarded is a path prefix below which every request must have a protocol version the request
-	// must have an API key, even if no route matches, so that a client without a key cannot learn
-	// which routes exist. Elsewhere, a request that matches no route gets a 404 response. Empty:
-	// "/".
+	// Guarded is a path prefix below which every request must have a protocol version and an API
+	// key, even if no route matches, so that a client without a key cannot learn which routes
+	// exist. Elsewhere, a request that matches no route gets a 404 response. The default is "/".
 	Guarded string
 
 	// Limits bounds the resources that clients can use.
@@ -170,7 +170,7 @@ type match struct {
 	vars    []string     // variables in the path, unescaped
 	allowed []string     // the allowed methods, if a route matches the path
 	version bool         // the request must state the protocol version
-	key     bool         // and an API key
+	key     bool         // the request must have an API key
 }
 
 func (m *Mux) find(method, escaped string) (found match) {

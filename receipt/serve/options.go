@@ -19,8 +19,8 @@ type Options struct {
 	// while the server is not ready.
 	Verifier func() *Verifier
 
-	// Anchors contains verifiers that a request can select instead, keyed by the name that the
-	// request states as trust_anchor. Nil: none.
+	// Anchors contains verifiers that a request can select instead, keyed by the name that a
+	// request sends as trust_anchor.
 	Anchors map[string]func() *Verifier
 
 	// Source contains the receipts that the protocol's routes serve. If it is nil, these routes do
@@ -48,7 +48,7 @@ type Options struct {
 
 	// Proofs are served under /x/ to clients that may read every receipt that the checkpoint
 	// covers. They are also used as evidence: a stored receipt is verified together with its proof.
-	// Nil: 404.
+	// If Proofs is nil, these paths do not exist.
 	Proofs Proofs
 
 	// Batches are used to verify stored receipts, as with receipt verify --batch: each receipt must
@@ -62,16 +62,17 @@ type Options struct {
 
 	// Hosts lists the host names, without a port, that a Host header may contain. A server on a
 	// loopback address lists the loopback names (localhost, 127.0.0.1, ::1), so that no web page
-	// can reach the server under the page's own host name (DNS rebinding). Empty: any.
+	// can reach the server under the page's own host name (DNS rebinding). If Hosts is empty, any
+	// name is accepted.
 	Hosts []string
 
-	// Tool is the name of the program in summaries. Empty: "receipt".
+	// Tool is the name of the program in summaries. The default is "receipt".
 	Tool string
 
-	// Now is the clock of the server. Nil: time.Now.
+	// Now is the clock of the server. The default is time.Now.
 	Now func() time.Time
 
-	// Random is the source of randomness for request IDs. Nil: crypto/rand.
+	// Random is the source of randomness for request IDs. The default is crypto/rand.
 	Random io.Reader
 
 	// Log receives one record per request and one per server error. Records contain neither the
@@ -91,44 +92,44 @@ type Limits struct {
 	Document int64
 
 	// Requests is the maximum number of concurrent requests, not counting requests for metrics and
-	// requests that require no API key. Default: 256. Further requests get a 503 response. Each
-	// client, which is an API key or, if no key is required, an address, can use at most half of
-	// Requests, of Memory, and of Streams. If other clients already use some of a resource, the
+	// requests that require no API key. The default is 256. Further requests get a 503 response.
+	// Each client, which is an API key or, if no key is required, an address, can use at most half
+	// of Requests, of Memory, and of Streams. If other clients already use some of a resource, the
 	// client can use less, because it must leave as much free as it uses, for one more client.
 	Requests int
 
 	// Memory is the maximum number of bytes that may be used at the same time by request bodies
 	// with one receipt, and by GET responses longer than 64 KiB that clients have not finished
-	// reading. Default: 128 MiB. A request that would need more gets a 503 response. While a body
-	// arrives, it uses up to one and a half times its size, and it must leave the same amount free
-	// for other clients.
+	// reading. The default is 128 MiB. A request that would need more gets a 503 response. While a
+	// body arrives, it uses up to one and a half times its size, and it must leave the same amount
+	// free for other clients.
 	Memory int64
 
 	// Judging is the maximum number of bytes of memory that may be used at the same time to verify
 	// receipts larger than 256 KiB. According to [stream.Weight], a receipt of 16 MiB with the
-	// least favorable structure uses 200 MiB. Default: 256 MiB. A receipt that needs more than
-	// Judging is verified alone. Such receipts, including those in streams, wait until memory is
-	// available, and clients take turns.
+	// least favorable structure uses 200 MiB. The default is 256 MiB. A receipt that needs more
+	// than Judging is verified alone. Such receipts, including those in streams, wait until memory
+	// is available, and clients take turns.
 	Judging int64
 
-	// Streams is the maximum number of streams that are verified at the same time. Default: 8.
-	// Further streams get a 503 response. Two of these streams may have lines longer than 1 MiB, be
-	// compressed, or be CBOR sequences longer than 1 MiB; the next such stream waits, but no longer
-	// than Idle. Such a stream uses up to 100 MiB in addition to the memory in Judging, and any
-	// other stream uses at most 30 MiB.
+	// Streams is the maximum number of streams that are verified at the same time. The default is
+	// 8. Further streams get a 503 response. Two of these streams may have lines longer than 1 MiB,
+	// be compressed, or be CBOR sequences longer than 1 MiB; the next such stream waits, but no
+	// longer than Idle. Such a stream uses up to 100 MiB in addition to the memory in Judging, and
+	// any other stream uses at most 30 MiB.
 	Streams int
 
 	// Jobs is the number of processors that a single stream uses. It is also the maximum number of
 	// single receipts that are verified at the same time, and half of it is the maximum for
-	// receipts larger than 256 KiB; further receipts wait. Default: the number of processors that
-	// the program may use.
+	// receipts larger than 256 KiB; further receipts wait. The default is the number of processors
+	// that the program may use.
 	Jobs int
 
-	// Idle is the maximum time without progress while a body is read or a response is written.
-	// Default: 30 s. A stream has no other time limit.
+	// Idle is the maximum time without progress while a body is read or a response is written. The
+	// default is 30 s. A stream has no other time limit.
 	Idle time.Duration
 
-	// Body is the maximum time for a body with one receipt to arrive. Default: 60 s.
+	// Body is the maximum time for a body with one receipt to arrive. The default is 60 s.
 	Body time.Duration
 }
 

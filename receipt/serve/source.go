@@ -68,7 +68,7 @@ type Stored struct {
 
 	// Link is the result of checking the receipt's link to the other stored receipts in its stream,
 	// as package stream determines it: passed, failed, or not checked. A receipt that does not
-	// follow its stored predecessor is therefore refuted. Nil: unknown.
+	// follow its stored predecessor is therefore refuted. If Link is nil, the result is unknown.
 	Link *receipt.Check
 }
 

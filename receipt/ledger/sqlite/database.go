@@ -75,7 +75,7 @@ func (l *database) connect(ctx context.Context, mode string) (err error) {
 }
 
 // connectReadOnly opens a ledger for reading. If SQLite cannot create the files that it needs next
-// to the ledger, because it has no permission or because this is the error if the disk is full, no
+// to the ledger, because it has no permission or because the disk is full, no
 // other process is writing to the ledger. The ledger is then read without these files.
 func (l *database) connectReadOnly(ctx context.Context) (err error) {
 	l.query = url.Values{"mode": {"ro"}, "_pragma": {"query_only(1)"}}
@@ -120,7 +120,7 @@ func unwritable(err error) bool {
 	case sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_FULL:
 		return true
 	}
-	return code(err) == sqlite3.SQLITE_IOERR_SHMSIZE // the disk is full
+	return code(err) == sqlite3.SQLITE_IOERR_SHMSIZE // this is the error if the disk is full
 }
 
 // pool returns connections to the file that is being watched, and never to another file that has

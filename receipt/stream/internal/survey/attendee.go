@@ -178,7 +178,7 @@ func (f *Fumble) Settle(is join.Mark, open bool) {
 
 // These are the flags of a packed receipt.
 const (
-	rosterStream   = 1 << iota // the receipt's stream differs from that time of the previous receipt
+	rosterStream   = 1 << iota // the receipt's stream differs from that of the previous receipt
 	rosterFirst                // the receipt has no predecessor
 	rosterPrevious             // the receipt names a predecessor other than the previous receipt in its stream
 	rosterDamaged              // the stated hash of the receipt does not match its content
@@ -215,7 +215,7 @@ const (
 //	outcome   unless it is that of most receipts: whether it counts, its verdict, and its code
 type attendeeCoder struct {
 	stream int            // stream of the previous receipt; -1 if there is no previous receipt
-	issued int64          // of the previous receipt
+	issued int64          // time of the previous receipt
 	last   []canon.Digest // the previous hash in each stream
 }
 

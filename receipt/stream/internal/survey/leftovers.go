@@ -9,7 +9,7 @@ import (
 	"github.com/receiptkit/receiptkit/internal/join"
 )
 
-// Leftovers are receipts that must be evaluated together with other receipts of their stream. Any
+// leftovers contains the receipts that must be evaluated together with other receipts of their stream. Any
 // number of receipts may lack a predecessor, so a sorter may write these to disk. Of the other
 // leftovers, only the first maxDamaged are kept.
 type leftovers struct {

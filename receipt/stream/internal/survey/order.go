@@ -35,9 +35,9 @@ type judged struct {
 // A disproof is a link that a later receipt has shown to be invalid: the link names that receipt,
 // which is in another stream.
 type disproof struct {
-	Stream chain.Stream // stream line of the receipt with the link
-	Source string       // of both receipts
-	Line   int          // of the receipt with the link
+	Stream chain.Stream // stream of the receipt with the link
+	Source string       // source of both receipts
+	Line   int          // line of the receipt with the link
 	Named  int          // line of the receipt that the link names
 	Hash   canon.Digest // hash of the receipt that the link names
 }
@@ -52,8 +52,8 @@ const maxDamaged = 1 << 16
 type strand struct {
 	number  int // number of the stream, in the order in which streams first appear
 	segment chain.Segment
-	line    int          // line time of the last receipt
-	issued  time.Time    // of the last receipt
+	line    int          // line of the last receipt
+	issued  time.Time    // time of the last receipt
 	undated bool         // the source did not report the time in issued
 	last    judged       // the last receipt whose stated hash matches its content
 	sound   canon.Digest // the head before the damaged receipts at the end of the stream

@@ -9,8 +9,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// MaxRoster is the maximum number of receipts in the roster for which a run keeps IDs and links and
-// which a report lists, unless more were requested. Merging summaries that have rosters has the
+// MaxRoster is the maximum number of receipts for which a run keeps IDs and links, and which a report
+// lists, unless more were requested. Merging summaries that have rosters has the
 // same result as reading all receipts together. If there are more receipts, a summary contains only
 // the ends of their streams. A merge keeps all receipts of all parts, regardless of their number.
 const MaxRoster = 1 << 16
@@ -25,7 +25,7 @@ type Roster struct {
 	Whole    bool // reports contain the roster regardless of its size, because it was requested or was read from a report
 
 	// For adding receipts.
-	most    int            // maximum number of receipts
+	most    int            // maximum number of receipts in the roster
 	tell    bool           // reports must contain all receipts
 	of      Attendance     // properties that all sources have in common
 	numbers map[string]int // number of each stream, by its key

@@ -97,7 +97,7 @@ func New(t Terms) *Survey {
 // Close releases the memory and the files of the survey's sorters.
 func (s *Survey) Close() {
 	for _, sorter := range []*sorter{s.ids, s.hashes, s.links} {
-		_ = sorter.close() // errors are ignored because errors are ignored because the files have no names
+		_ = sorter.close() // errors are ignored because the files have no names
 	}
 }
 
@@ -162,7 +162,7 @@ func (s *Survey) Join() error {
 	if err := s.joinIDs(); err != nil {
 		return err
 	}
-	_ = s.ids.close() // the files have no names
+	_ = s.ids.close() // errors are ignored because the files have no names
 	s.ends, s.trails = make([]End, len(s.names)), make([]trail, len(s.names))
 	for i, name := range s.names {
 		s.ends[i].Stream = name

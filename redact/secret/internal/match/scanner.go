@@ -24,8 +24,8 @@ type Scanner struct {
 	automata  int
 }
 
-// If the words of a lazy detector are known, the detector is compiled when one of them is first
-// found.
+// A lazy detector is compiled when it is first needed. If its words are known, this is when one of
+// them is first found.
 type lazy struct {
 	source   Detector
 	ready    atomic.Bool
