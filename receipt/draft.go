@@ -295,7 +295,7 @@ type Cost struct {
 	ProviderBreakdown []ProviderCost `json:"provider_breakdown"`
 }
 
-// A ProviderCost is the part of the cost that is due to one provider, in the currency of the
+// A ProviderCost is the part of the cost that is charged by one provider, in the currency of the
 // receipt.
 type ProviderCost struct {
 	Provider     string  `json:"provider"`

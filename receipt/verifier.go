@@ -273,7 +273,7 @@ func (v *Verifier) suffices(c Check) bool {
 
 // OpenCheckpoint opens a signed note (C2SP tlog-checkpoint), using the keys of the verifier's trust
 // if that is a [LogTrust]. An invalid checkpoint is not an error; the field Fault of the result
-// describes the invalid part. Reports state whether a trusted log has signed the checkpoint.
+// describes the invalid part. A Report shows whether a trusted log has signed the checkpoint.
 func (v *Verifier) OpenCheckpoint(note []byte) *Checkpoint {
 	c := newNoteKeys(v.trust, &v.policy.Checkpoint).open(note)
 	return &Checkpoint{Claims: c.claims, Readable: c.readable, Fault: c.fault, Signed: c.fault == "" && len(c.logs) > 0, opened: c}

@@ -8,7 +8,7 @@
 //
 // Detectors and the URL rule search every string and every member name, both as written and with
 // one level of percent-encoding or JSON escapes removed. For example, they find ghp%5F… as well as
-// "ghp_…" in a JSON text within a string. In the bytes_base64 member of a material, they search the
+// "ghp_…" in JSON within a string. In the bytes_base64 member of a material, they search the
 // decoded bytes. A string member is also searched together with its name, as is an object with
 // separate members for a name and a value (see [Rules].Members). Secrets in another encoding,
 // encoded twice, or split across two values are not detected.

@@ -6,9 +6,9 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// foldName returns the common form of the spellings of a name, such as api_key, API-Key, "api key",
-// and apiKey. Only ASCII letters are folded; full-width and Cyrillic letters are treated as
-// different letters.
+// foldName returns a name in lowercase, without _, -, and spaces, so that api_key, API-Key, "api
+// key", and apiKey have the same result. Only ASCII letters are folded; full-width and Cyrillic
+// letters are treated as different letters.
 func foldName(name string) string {
 	clean := func(c byte) bool { return c != '_' && c != '-' && c != ' ' && (c < 'A' || c > 'Z') }
 	at := 0

@@ -53,7 +53,7 @@ func NewCodec() *Codec {
 }
 
 func encodingOptions() cbor.EncOptions {
-	o := cbor.CoreDetEncOptions() // These are the core deterministic encoding requirements (RFC 8949 section 4.2.1).
+	o := cbor.CoreDetEncOptions() // core deterministic encoding (RFC 8949 section 4.2.1)
 	o.TagsMd = cbor.TagsForbidden
 	return o
 }

@@ -9,10 +9,10 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// MaxRoster is the maximum number of receipts for which a run keeps IDs and links, and which a report
-// lists, unless more were requested. Merging summaries that have rosters has the
-// same result as reading all receipts together. If there are more receipts, a summary contains only
-// the ends of their streams. A merge keeps all receipts of all parts, regardless of their number.
+// MaxRoster is the maximum number of receipts for which a run keeps IDs and links, and which a
+// report lists, unless more were requested. Merging summaries that have rosters has the same result
+// as reading all receipts together. If there are more receipts, a summary contains only the ends of
+// their streams. A merge keeps all receipts of all parts, regardless of their number.
 const MaxRoster = 1 << 16
 
 // A Roster lists the receipts of a summary in the form that a survey processes: by source and in

@@ -34,7 +34,7 @@ func (e *Error) Error() string {
 // characters.
 const (
 	maxDetectors = 2_000
-	maxPattern   = 8 << 10 // bytes in a pattern
+	maxPattern   = 8 << 10 // maximum length of a pattern, in bytes
 	maxKeyword   = 256
 )
 
