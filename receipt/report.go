@@ -295,7 +295,7 @@ const (
 	Refuted                  // some part is invalid or malformed
 )
 
-// A Scope states which properties of a receipt the policy requires.
+// A Scope specifies which properties of a receipt the policy requires.
 type Scope uint8
 
 const (

@@ -17,7 +17,7 @@ type intake struct {
 	body   *conn.Body
 	memory *conn.Shares // in bytes
 	client string       // the client to which the memory is charged
-	stated int64        // Content-Length; -1: none
+	stated int64        // Content-Length, or -1 if absent
 
 	held int64
 }

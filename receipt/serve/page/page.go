@@ -102,7 +102,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 
 	header.Set("ETag", `"`+tag+`"`)
-	if strings.Contains(strings.Join(r.Header.Values("If-None-Match"), ","), `"`+tag+`"`) { // RFC 9110, 13.1.2
+	if strings.Contains(strings.Join(r.Header.Values("If-None-Match"), ","), `"`+tag+`"`) { // RFC 9110 section 13.1.2
 		w.WriteHeader(http.StatusNotModified)
 		return
 	}
