@@ -1,11 +1,11 @@
-// Verifies receipts as one would first write it in JavaScript, for ../node.go.
+// A simple JavaScript verifier, which ../node.go compares with the Go verifier.
 //
 //   node verify.mjs SCHEMA KEYS
 //
-// reads a command a line and answers each with a line:
+// The program reads one command per line and writes one line for each:
 //
-//   verdicts FILE   a 1 for each receipt (a line of FILE) that is good, a 0 for others
-//   time FILE       the processor seconds that all of them took
+//   verdicts FILE   for each line of FILE, 1 if it is a valid receipt, or else 0
+//   time FILE       the processor seconds for the verification of all receipts in FILE
 import { createHash, createPublicKey, verify } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';

@@ -1,12 +1,12 @@
-// The inputs of receipts: one JSON document, JSON lines, an array, or deterministic CBOR (RFC 8949,
-// section 4.2.1), in one item or in a sequence of items (RFC 8742).
+// The formats of an input with receipts: one JSON document, JSON lines, an array, or deterministic CBOR
+// (RFC 8949, section 4.2.1) in one item or in a sequence of items (RFC 8742).
 
 import { hex, refuted, undecided } from "./finding.mjs";
 import { attempt, decode, maxDepth, maxSize } from "./json.mjs";
 
 const space = [0x20, 0x09, 0x0d, 0x0a];
 
-// split returns what open accepts, or a Finding, for each receipt of an input.
+// split returns an argument for open, or a Finding, for each receipt in an input.
 export function split(bytes) {
   if (bytes[0] >> 5 === 5) return sequence(bytes);
   if (bytes.find((byte) => !space.includes(byte)) === 0x5b) return elements(bytes);
@@ -19,7 +19,7 @@ function elements(bytes) {
   return value?.length > 0 ? value : [bytes]; // open reports the reason
 }
 
-// isLines reports whether the first line that is not blank ends an object, or the second begins one.
+// isLines reports whether the first nonblank line ends an object, or the second nonblank line begins one.
 function isLines(bytes) {
   const [first = "", second = ""] = new TextDecoder().decode(bytes).split("\n").map((line) => line.trim()).filter((line) => line !== "");
   return first.endsWith("}") || second.startsWith("{");
@@ -42,7 +42,7 @@ function sequence(bytes) {
   let start = 0;
   try {
     for (; reader.at < bytes.length; start = reader.at) list.push(reader.item(0));
-  } catch (error) { // the start of the next item is unknown
+  } catch (error) { // the start of the next item cannot be found
     const torn = bytes[start] >> 5 === 5 ? undecided("parse", "torn_tail") : malformed(); // a receipt is a map
     list.push(error instanceof RangeError ? torn : error);
   }
@@ -52,8 +52,8 @@ function sequence(bytes) {
 const malformed = () => refuted("parse", "non_deterministic_cbor");
 const words = new Map([[0xf4, false], [0xf5, true], [0xf6, null]]);
 
-// A Reader reads items of deterministic CBOR, as the values that parse returns. It throws a RangeError if
-// the end is missing.
+// A Reader reads items of deterministic CBOR and returns the same types of values as parse. It throws a
+// RangeError if an item is incomplete.
 class Reader {
   constructor(bytes) {
     Object.assign(this, { bytes, view: new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength), at: 0 });
@@ -74,7 +74,7 @@ class Reader {
     }
   }
 
-  // argument returns the number in a head, whose form must be the shortest.
+  // argument returns the number in the head of an item, which must use the shortest form.
   argument(short) {
     if (short < 24) return short;
     if (short > 27) throw malformed();
@@ -97,7 +97,7 @@ class Reader {
     for (let i = 0; i < size; i++) yield this.item(depth + 1);
   }
 
-  // map reads members, which are in the order of their encoded names.
+  // map reads members, which must be sorted by their encoded names.
   map(size, depth) {
     const members = new Map();
     for (let i = 0, before = ""; i < size; i++) {
@@ -113,7 +113,7 @@ class Reader {
     return members;
   }
 
-  // float reads a number that is not an integer, in the shortest form.
+  // float reads a number that is not an integer and must use the shortest form.
   float(width) {
     const from = (this.at += width) - width;
     const value = width === 2 ? half(this.view.getUint16(from)) : width === 4 ? this.view.getFloat32(from) : this.view.getFloat64(from);
@@ -136,7 +136,7 @@ function half(bits) {
   return bits & 0x8000 ? -size : size;
 }
 
-// isHalf reports whether a float in half precision has this value.
+// isHalf reports whether a half-precision float can represent the value.
 function isHalf(value) {
   const unit = 2 ** (Math.max(-14, Math.floor(Math.log2(Math.abs(value)))) - 10);
   return Math.abs(value) <= 65504 && Number.isInteger(value / unit);

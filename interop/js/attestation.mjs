@@ -1,5 +1,6 @@
-// Attestations (docs/pull-requests.md): a receipt in an in-toto Statement v1, in a DSSE envelope, in a
-// Sigstore bundle v0.3. The receipt, and perhaps a commit, determine every byte of the statement.
+// Attestations (docs/pull-requests.md). An attestation is a Sigstore bundle v0.3, which contains a DSSE
+// envelope with an in-toto Statement v1 about a receipt. The receipt and an optional commit determine
+// every byte of the statement.
 
 import { equalBytes, Finding, refuted, strictBase64, undecided } from "./finding.mjs";
 import { canonical, decode, encode, fromObject, lookup, maxDepth, maxSize, parse } from "./json.mjs";
@@ -16,8 +17,8 @@ const unsupported = () => undecided("parse", "attestation_unsupported");
 export const isAttestation = (value) => value instanceof Map && !value.has("receipt_id") &&
   (value.has("dsseEnvelope") || `${value.get("mediaType")}`.startsWith(bundleType));
 
-// openAttestation returns the receipt in a bundle, its subjects, and its signer: the key that attested
-// it, or the Finding for which that is unknown. It throws a Finding if there is no attested receipt.
+// openAttestation returns the receipt in a bundle, its subjects, and its signer: the key that signed the
+// attestation, or a Finding if that key is unknown. It throws a Finding if there is no attested receipt.
 export async function openAttestation(bundle, trust) {
   const { hint, type, body, signature } = openBundle(bundle);
   const signer = await findSigner(trust.get(hint), signature, await new Blob([`DSSEv1 ${encode(type).length} ${type} ${body.length} `, body]).arrayBuffer());
@@ -31,8 +32,8 @@ export async function openAttestation(bundle, trust) {
   return { receipt, subject, hint, signer };
 }
 
-// openBundle returns the content of a bundle, which has exactly the members that the format names. Its
-// hint is outside the signature, and selects the only key that is tried.
+// openBundle returns the content of a bundle, which must have exactly the members that the format lists.
+// The signature does not cover the hint, which selects the only key to try.
 function openBundle(bundle) {
   const isOther = typeof bundle.get("mediaType") === "string" && bundle.get("mediaType") !== mediaType;
   const hasOther = otherEvidence.some((name) => lookup(bundle, "verificationMaterial", name) !== undefined);
@@ -50,7 +51,7 @@ function openBundle(bundle) {
   return { hint, type, body, signature };
 }
 
-// findSigner returns the key that made a signature, or a Finding if nobody can tell.
+// findSigner returns the key that made a signature, or a Finding if that key cannot be determined.
 async function findSigner(key, signature, message) {
   if (key === undefined) return undecided("signatures", "unknown_key");
   const isDER = key.params?.namedCurve === "P-256";
@@ -60,8 +61,8 @@ async function findSigner(key, signature, message) {
   return key;
 }
 
-// fromDER returns the two numbers of a signature in 32 bytes each, or undefined if it is not the only
-// encoding of two positive numbers.
+// fromDER returns the two numbers of a DER signature in 32 bytes each, or undefined if the bytes are not
+// the DER encoding of two positive numbers.
 function fromDER(der) {
   const numbers = [der.subarray(4, 4 + der[3]), der.subarray(6 + der[3])];
   const encoded = numbers.flatMap((number) => [2, number.length, ...number]);
@@ -73,8 +74,8 @@ function fromDER(der) {
 const isDigest = (value) => /^sha256:[0-9a-f]{64}$/.test(value);
 const isCommit = (value) => /^([0-9a-f]{40}|[0-9a-f]{64})$/.test(value);
 
-// subjectsOf returns the files and commits that a receipt reports, each once. A commit is supplied
-// only if it names none.
+// subjectsOf returns the files and commits that a receipt reports, without duplicates. The caller passes
+// a commit only if the receipt reports no commit.
 function subjectsOf(receipt, supplied) {
   const list = (...path) => [lookup(receipt, ...path) ?? []].flat();
   const [unreported, atMost] = [list("metadata", "unreported"), list("metadata", "at_most")];

@@ -1,11 +1,12 @@
-// Session bundles (docs/bundles.md): required members, type, version, secrets, and types, in this order.
+// Session bundles (docs/bundles.md). The checks are, in this order: required members, the type, the
+// version, secrets, and the types of members.
 
 import schema from "../../schemas/session-bundle.schema.json" with { type: "json" };
 import { refuted } from "./finding.mjs";
 import { attempt, decode, lookup } from "./json.mjs";
 import { isValid } from "./schema.mjs";
 
-// The forms of secrets that nothing else has, between word boundaries.
+// The patterns that match only secrets, between word boundaries.
 const forms = String.raw`
   eyJ[\w-]{4,}\.[\w-]{4,}\.[\w-]{4,}        gh[pousr]_[A-Za-z\d]{36,255}   github_pat_\w{20,255}         xox[abprs]-[A-Za-z\d-]{10,255}
   A(KIA|SIA|GPA|IDA|NPA|ROA|IPA)[A-Z\d]{16} glpat-[\w-]{20,255}            hf_[A-Za-z\d]{20,255}         csk-[A-Za-z\d]{20,255}
@@ -23,13 +24,13 @@ const heuristics = [
   new RegExp(`\\b${key}["']?\\s*[:=]\\s*("[^"\\s]{6,}"|'[^'\\s]{6,}'|[\\w.+\\/=-]*[\\d.+\\/=-][\\w.+\\/=-]*|\\b(secret|hidden|hideme|password|passwd|token)\\b)`, "i"),
 ];
 
-// texts yields the strings and the names of members in a value.
+// texts yields all strings and member names in a value.
 function* texts(value) {
   if (typeof value === "string") yield value;
   else if (value instanceof Map || Array.isArray(value)) for (const inner of [...(value.keys?.call(value) ?? []), ...value.values()]) yield* texts(inner);
 }
 
-// checkBundle returns the finding of the first fault of a bundle, or undefined.
+// checkBundle returns the finding for the first fault in a bundle, or undefined.
 export function checkBundle(bytes, { strict, allow_secret_markers: allowed }) {
   const fault = (code) => refuted("parse", code);
   const { value: bundle } = attempt(bytes, 1000, 256 * 2 ** 20, false);
@@ -39,7 +40,7 @@ export function checkBundle(bytes, { strict, allow_secret_markers: allowed }) {
   if ([[bundle, schema], ...parts].some(lacks)) return fault("missing_required");
 
   const [type, version] = ["_type", "schema_version"].map((name) => lookup(bundle, name));
-  const isInteger = /"schema_version"\s*:\s*-?\d+\s*[,}]/.test(decode(bytes)); // 1.0 is none
+  const isInteger = /"schema_version"\s*:\s*-?\d+\s*[,}]/.test(decode(bytes)); // 1.0 is not accepted as an integer
   if (type !== "harn_session_bundle" || !Number.isInteger(version) || !isInteger) return fault("invalid_type");
   if (version !== 1) return fault("unsupported_version");
   const searched = allowed ? [] : [...secrets, ...(strict ? heuristics : [])];

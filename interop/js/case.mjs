@@ -1,4 +1,4 @@
-// A case: inputs by role, a task, and options.
+// A case of the corpus has inputs with roles, a task, and options.
 
 import { isAttestation, openAttestation } from "./attestation.mjs";
 import { judgeLinks } from "./chain.mjs";
@@ -21,8 +21,8 @@ const tasks = {
   check_replay: ["receipts", "trust", "log", "request", "at", "issuer"],
 };
 
-// verifyCase returns the finding that decides, or undefined if the receipts are verified. inputs are
-// {role, bytes}, and task and options the members of the case.
+// verifyCase returns the finding that determines the outcome, or undefined if the receipts are verified.
+// inputs is a list of {role, bytes}; task and options are the members of the case.
 export async function verifyCase(task, inputs, options) {
   const names = [...inputs.map(({ role }) => role), ...Object.keys(options)];
   if (!names.every((name) => tasks[task]?.includes(name))) throw new Unsupported("another task, role, or option");
@@ -49,7 +49,7 @@ export async function verifyCase(task, inputs, options) {
   return worst([...sources.flat().flatMap((opened) => opened.findings), ...findings]);
 }
 
-// openItem opens a receipt, or the receipt in an attestation.
+// openItem opens a receipt or an attestation that contains one.
 async function openItem(item, trust) {
   if (item instanceof Finding) return { findings: [item] };
   const opened = await open(item);
@@ -58,7 +58,7 @@ async function openItem(item, trust) {
   return attestation instanceof Finding ? { findings: [attestation] } : { ...(await open(attestation.receipt)), attestation };
 }
 
-// judgeAttester judges the key that attested a receipt like an additional signature.
+// judgeAttester checks the key that signed an attestation by the rules for an additional signature.
 async function judgeAttester({ receipt, attestation }, trust, policy, { provenBefore }) {
   if (attestation === undefined) return [];
   const entries = [new Map([["key_id", attestation.hint]])];
@@ -66,7 +66,7 @@ async function judgeAttester({ receipt, attestation }, trust, policy, { provenBe
   return judgeSignatures(receipt, trust, { ...policy, witnesses: undefined }, { provenBefore }, entries, check);
 }
 
-// judgeSubjects judges that a receipt is attested for the required commit and digests.
+// judgeSubjects checks that an attestation is about the required commit and digests.
 function judgeSubjects({ attestation }, { commit, subjects = [] }) {
   const required = commit === undefined ? subjects : [...subjects, `gitCommit:${commit}`];
   const attested = (attestation?.subject ?? []).flatMap((subject) => [...subject.get("digest")].map((digest) => digest.join(":")));

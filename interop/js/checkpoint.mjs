@@ -20,8 +20,8 @@ export async function treeRoot(leaves) {
   return nodeHash(await treeRoot(leaves.slice(0, split)), await treeRoot(leaves.slice(split)));
 }
 
-// rootOf returns the root to which an inclusion path leads (section 2.1.3.1), or undefined if the path
-// does not fit the tree.
+// rootOf computes the root from an inclusion path (RFC 9162, section 2.1.3.1), or returns undefined if
+// the path has the wrong length for the tree.
 async function rootOf(leaf, index, size, path) {
   if (size <= 1n) return index < size && path.length === 0 ? leaf : undefined;
   const split = 1n << BigInt((size - 1n).toString(2).length - 1); // the largest power of 2 below size
@@ -30,8 +30,8 @@ async function rootOf(leaf, index, size, path) {
   return inner && (isLeft ? nodeHash(inner, sibling) : nodeHash(sibling, inner));
 }
 
-// openCheckpoint returns a checkpoint with the trusted keys of its signatures. Lines of other keys are
-// ignored.
+// openCheckpoint returns a checkpoint with the trusted keys that signed it. Signature lines of other
+// keys are ignored.
 async function openCheckpoint(note, trust) {
   const end = note.lastIndexOf("\n\n");
   const text = note.slice(0, end + 1);
@@ -77,9 +77,9 @@ async function openProof(text, trust) {
   return { index: BigInt(index), path, checkpoint: await openCheckpoint(text.slice(end + 2), trust) };
 }
 
-// judgeCheckpoints returns, for each opened receipt, the findings of the step batch, and what
-// checkpoints contribute to its signatures. hole is the number of receipts before the first one that
-// could not be read, or -1. Evidence that is invalid without regard to receipts adds to findings.
+// judgeCheckpoints returns, for each opened receipt, the findings of the step batch and the evidence
+// from checkpoints for the step signatures. hole is the number of receipts before the first unreadable
+// receipt, or -1. judgeCheckpoints adds to findings if a checkpoint or a proof is itself invalid.
 export async function judgeCheckpoints(receipts, notes, proofs, trust, policy, hole, findings) {
   const results = receipts.map(() => ({ findings: [] }));
   const everywhere = (finding) => results.forEach(({ findings }) => findings.push(finding));
@@ -90,7 +90,7 @@ export async function judgeCheckpoints(receipts, notes, proofs, trust, policy, h
     for (const bytes of proofs) opened.push(await openProof(decode(bytes), trust));
   } catch (error) {
     const finding = error.step === "batch" ? error : invalid();
-    // The checkpoint of a proof concerns only the receipts that the proof fits.
+    // The checkpoint in a proof applies only to the receipts that the proof includes.
     if (opened.length < notes.length || finding.code === "proof_invalid") findings.push(finding);
     else everywhere(finding);
     return results;
@@ -102,7 +102,7 @@ export async function judgeCheckpoints(receipts, notes, proofs, trust, policy, h
       const size = Number(checkpoint.size);
       const root = await treeRoot(leaves.slice(0, size));
       if (equalBytes(root, checkpoint.root) && size <= leaves.length) results.slice(0, size).forEach((result) => (result.checkpoint = checkpoint));
-      else if (hole >= 0 && hole < size) everywhere(undecided("batch", "checkpoint_required")); // it may be a leaf
+      else if (hole >= 0 && hole < size) everywhere(undecided("batch", "checkpoint_required")); // the unreadable receipt may be a leaf
       else if (size > leaves.length) everywhere(refuted("batch", "truncated"));
       else everywhere(refuted("batch", "merkle_root_mismatch"));
     }
@@ -121,7 +121,7 @@ export async function judgeCheckpoints(receipts, notes, proofs, trust, policy, h
   return results;
 }
 
-// weigh judges the keys of the checkpoint that includes a receipt.
+// weigh checks the keys that signed the checkpoint that includes a receipt.
 function weigh(result, receipt, trust, policy) {
   const { logKeys, cosigners } = result.checkpoint;
   const issuer = lookup(receipt, "issuer", "id");
@@ -133,11 +133,11 @@ function weigh(result, receipt, trust, policy) {
   if (witnesses.size < (rule?.threshold ?? 0)) result.findings.push(undecided("batch", "threshold_not_met"));
   result.provenBefore = Math.min(...counted.map(({ time: at }) => at));
 
-  // A log signs after the issuer, so the beginning of its key's validity counts only at a given time.
+  // A log signs after the issuer, so the start of the key's validity is checked only for a given time.
   const valid = (key) => rejection(policy.at === undefined ? { ...key, notBefore: -Infinity } : key, trust, time, result.provenBefore);
   if (logKeys.every((key) => valid(key) !== undefined)) result.findings.push(undecided("batch", valid(logKeys[0])));
 
-  // A log's key proves inclusion, and authorship only if it is the issuer's key, too.
+  // A log's key proves inclusion. It proves authorship only if it is also the issuer's key.
   const named = lookup(receipt, "issuer", "public_key_id");
   result.logKey = logKeys.find((key) => key.roles.includes("issuer") && key.issuers?.includes(issuer) && (named ?? key.id) === key.id);
 }

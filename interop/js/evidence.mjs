@@ -1,4 +1,4 @@
-// Values that were withheld and are disclosed, and manifests of batches.
+// Disclosures of values that receipts withhold, and manifests of batches.
 
 import batchSchema from "../../schemas/batch.schema.json" with { type: "json" };
 import disclosuresSchema from "../../schemas/disclosures.schema.json" with { type: "json" };
@@ -9,8 +9,8 @@ import { isValid } from "./schema.mjs";
 
 const step = "redactions";
 
-// judgeDisclosures adds the findings of a disclosure file to the receipts that it is about, and returns
-// those about the file.
+// judgeDisclosures adds findings to the receipts whose values a disclosure file discloses, and returns
+// the findings about the file itself.
 export async function judgeDisclosures(bytes, receipts) {
   const file = parse(bytes);
   if (!isValid(disclosuresSchema, file)) return [refuted(step, "disclosure_mismatch")];
@@ -41,11 +41,12 @@ export async function judgeDisclosures(bytes, receipts) {
 const at = (value, pointer) => pointer.split("/").slice(1).map((name) => name.replaceAll("~1", "/").replaceAll("~0", "~"))
   .reduce((inner, name) => (inner instanceof Map ? inner.get(name) : Array.isArray(inner) ? inner[name] : undefined), value);
 
-// isWithheld reports whether a receipt has nothing in a place, or a placeholder.
+// isWithheld reports whether the value at a pointer in a receipt is absent or a placeholder.
 const isWithheld = (left) => left === undefined || left === null || left === "" || left.size === 0 || left.length === 0 ||
   (typeof left === "string" && /\[redacted\]|<redacted:[^>]*>/.test(left));
 
-// contradicts reports whether the value of a field is not the part of an ancestor's value in its place.
+// contradicts reports whether the disclosed value of a field differs from the same field within the
+// disclosed value of an ancestor.
 function contradicts(field, ancestor) {
   const [inner, outer] = [field.get("field"), ancestor.get("field")];
   if (inner !== outer && !inner.startsWith(outer + "/")) return false;
@@ -53,7 +54,7 @@ function contradicts(field, ancestor) {
   return part === undefined || (canonical(part) !== canonical(field.get("value")) && (inner === outer || !isWithheld(part)));
 }
 
-// judgeBatch adds the findings of a manifest to receipts, and returns those about the manifest.
+// judgeBatch adds findings to the receipts of a batch, and returns the findings about its manifest.
 export async function judgeBatch(bytes, receipts) {
   const manifest = parse(bytes);
   const mismatch = refuted("batch", "merkle_root_mismatch", "/chain/merkle_root");

@@ -1,5 +1,5 @@
-// A Finding is a reason why a receipt is not verified: its outcome, its step, its code as
-// docs/codes.md names it, and the JSON Pointer of the member that it is about.
+// A Finding is a reason why a receipt is not verified. It consists of the outcome, the step, the code
+// from docs/codes.md, and the JSON Pointer of the affected member.
 export class Finding extends Error {
   constructor(outcome, step, code, pointer = "") {
     super(`${code} ${pointer}`);
@@ -7,7 +7,7 @@ export class Finding extends Error {
   }
 }
 
-// An Unsupported error indicates that a case needs something that this verifier lacks.
+// An Unsupported error indicates that a case needs a feature that this verifier does not have.
 export class Unsupported extends Error {}
 
 export const refuted = (step, code, pointer) => new Finding("refuted", step, code, pointer);
@@ -15,8 +15,8 @@ export const undecided = (step, code, pointer) => new Finding("undecided", step,
 
 const steps = ["parse", "schema", "hash", "link", "batch", "signatures", "redactions"];
 
-// worst returns the finding that decides, or undefined: of those that refute, or else of all, the first
-// of the earliest step.
+// worst returns the finding that determines the outcome, or undefined if there are no findings. It is the
+// first finding of the earliest step, among the refuting findings if there are any, or else among all.
 export function worst(findings) {
   const refuting = findings.filter((finding) => finding.outcome === "refuted");
   const deciding = refuting.length > 0 ? refuting : findings;

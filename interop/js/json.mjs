@@ -1,20 +1,20 @@
-// Strict I-JSON (RFC 7493) in, canonical JSON (RFC 8785) out.
+// A parser of strict I-JSON (RFC 7493) and an encoder of canonical JSON (RFC 8785).
 //
-// JSON.parse does not suffice: it keeps the last of two members with one name, accepts halves of
-// surrogate pairs, rounds integers, and treats the member __proto__ in a special way. Here it reads
-// only strings, numbers, and words. Objects are Maps, so every name is an ordinary name.
+// JSON.parse does not suffice: if two members have the same name, it keeps the last one; it accepts lone
+// surrogates, rounds integers, and treats the member __proto__ in a special way. This parser uses it only
+// for strings, numbers, and literal names. Objects are Maps, so no member name is special.
 
 import { Finding, refuted } from "./finding.mjs";
 
-export const maxDepth = 128; // levels of arrays and objects in a receipt
-export const maxSize = 16 * 2 ** 20; // bytes of a receipt
+export const maxDepth = 128; // the maximum depth of arrays and objects in a receipt
+export const maxSize = 16 * 2 ** 20; // the maximum size of a receipt in bytes
 
-// The beginnings of words and numbers, which more bytes may complete.
+// Incomplete words and numbers, which more bytes may complete.
 const beginning = /^(t(r(ue?)?)?|f(a(l(se?)?)?)?|n(u(ll?)?)?|-?((0|[1-9]\d*)(\.\d*)?([eE][-+]?\d*)?)?)$/;
 
 export const encode = (text) => new TextEncoder().encode(text);
 
-// decode returns the text of UTF-8 bytes. A stream may end within a character.
+// decode decodes UTF-8. If stream is set, the bytes may end within a character.
 export function decode(bytes, stream = false) {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes, { stream });
@@ -23,8 +23,8 @@ export function decode(bytes, stream = false) {
   }
 }
 
-// parse returns the value of a JSON text, or throws a Finding of the step parse. Receipts have exact
-// integers.
+// parse returns the value of a JSON text. If the text is invalid, it throws a Finding of the step parse.
+// In receipts, integers must be exact.
 export function parse(bytes, depthLimit = maxDepth, sizeLimit = maxSize, exact = true) {
   if (bytes.length > sizeLimit) throw refuted("parse", "size_limit");
   const parser = new Parser(decode(bytes, true), depthLimit, exact);
@@ -33,7 +33,7 @@ export function parse(bytes, depthLimit = maxDepth, sizeLimit = maxSize, exact =
   try {
     value = parser.value(0);
   } catch (finding) {
-    // More bytes might have made it a JSON text.
+    // More bytes might complete the JSON text.
     throw Object.assign(finding, { incomplete: parser.at >= parser.text.length, elements: parser.elements });
   }
   decode(bytes);
@@ -41,7 +41,7 @@ export function parse(bytes, depthLimit = maxDepth, sizeLimit = maxSize, exact =
   return value;
 }
 
-// attempt returns the value of a JSON text, or the Finding for which there is none.
+// attempt returns the value of a JSON text, or the Finding that parse throws.
 export function attempt(bytes, ...limits) {
   try {
     return { value: parse(bytes, ...limits) };
@@ -82,7 +82,7 @@ class Parser {
     return first === "{" ? this.object(depth + 1) : this.array(depth + 1);
   }
 
-  // list reads what is between brackets and separated by commas.
+  // list reads elements between brackets that are separated by commas.
   list(close, read) {
     if (this.take(close)) return;
     do read();
@@ -103,7 +103,7 @@ class Parser {
 
   array(depth) {
     const elements = [];
-    this.elements ??= elements; // of the outermost array
+    this.elements ??= elements; // the elements of the outermost array
     this.list("]", () => elements.push(this.value(depth)));
     return elements;
   }
@@ -112,7 +112,7 @@ class Parser {
     this.expect('"');
     const from = this.at - 1;
     while (this.text[this.at] !== '"') {
-      if (!(this.text[this.at] >= " ")) throw refuted("parse", "syntax"); // a control, or the end
+      if (!(this.text[this.at] >= " ")) throw refuted("parse", "syntax"); // a control character, or the end of the text
       this.at += this.text[this.at] === "\\" ? 2 : 1;
     }
     const text = literal(this.text.slice(from, ++this.at));
@@ -127,10 +127,10 @@ class Parser {
     const text = this.text.slice(from, this.at);
     if (!beginning.test(text)) this.at = from;
     const value = literal(text);
-    // A limit of the format: some libraries misread longer numbers with an exponent.
+    // The format limits the length because some libraries misread longer numbers with an exponent.
     const isLong = text.search(/[eE]/) > 800;
     if (typeof value === "number" && (isLong || !Number.isFinite(value))) throw refuted("parse", "number_range");
-    // Every double beyond 2^53 is integral, and so is the canonical text of other integers
+    // Every double above 2^53 is an integer, and several integers have the same canonical text
     // (RFC 7493, section 2.2).
     if (this.exact && Math.abs(value) > Number.MAX_SAFE_INTEGER) throw refuted("parse", "number_precision");
     return value;
@@ -146,8 +146,8 @@ function literal(text) {
   }
 }
 
-// canonical returns the text of RFC 8785, whose rules for strings and numbers are those of
-// ECMAScript, and whose members are sorted by UTF-16 code units, as Array.prototype.sort does.
+// canonical returns the canonical JSON text of a value (RFC 8785). Strings and numbers have the format of
+// JSON.stringify. Members are sorted by UTF-16 code units, which is the order of Array.prototype.sort.
 export function canonical(value) {
   if (value instanceof Map) {
     const member = (name) => JSON.stringify(name) + ":" + canonical(value.get(name));
@@ -156,12 +156,12 @@ export function canonical(value) {
   return Array.isArray(value) ? "[" + value.map(canonical).join(",") + "]" : JSON.stringify(value);
 }
 
-// fromObject returns the value of a plain object or array.
+// fromObject converts a plain object or array to the types of values that parse returns.
 export const fromObject = (object) => parse(encode(JSON.stringify(object)));
 
 export const canonicalBytes = (value) => encode(canonical(value));
 
-// without returns a copy of an object that lacks the named members.
+// without returns a copy of an object without the named members.
 export const without = (object, ...names) => new Map([...object].filter(([name]) => !names.includes(name)));
 
 // lookup returns the value at a path of member names, or undefined.

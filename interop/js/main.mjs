@@ -1,8 +1,8 @@
 // The command line in Node:
 //
 //	node main.mjs CASE           verifies a case of the corpus (fixtures/corpus/README.md)
-//	node main.mjs --cases        verifies the cases whose paths are lines of stdin
-//	node main.mjs --batch TRUST  judges receipts from stdin, each after its length in 4 bytes
+//	node main.mjs --cases        verifies the cases whose paths are on stdin, one per line
+//	node main.mjs --batch TRUST  verifies receipts from stdin, each with a length prefix of 4 bytes
 
 import { readFileSync } from "node:fs";
 import { resolve, dirname } from "node:path";
@@ -14,7 +14,7 @@ import { readTrust } from "./trust.mjs";
 // The words and exit codes of the contract (fixtures/corpus/README.md).
 const answers = { verified: ["valid", 0], refuted: ["invalid", 1], undecided: ["undecidable", 2] };
 
-// answer returns the line and the exit code for a case.
+// answer returns the output line and the exit code for a case.
 async function answer(path) {
   const { task, inputs, options } = JSON.parse(readFileSync(path, "utf8"));
   const read = inputs.map(({ role, file }) => ({ role, bytes: new Uint8Array(readFileSync(resolve(dirname(path), file))) }));
@@ -23,13 +23,13 @@ async function answer(path) {
     const [verdict, exit] = answers[finding?.outcome ?? "verified"];
     return { line: JSON.stringify({ verdict, code: finding?.code ?? null }), exit };
   } catch (error) {
-    // A Finding that was thrown is about evidence that cannot be read.
+    // A thrown Finding indicates that the evidence cannot be read.
     if (!(error instanceof Unsupported || error instanceof Finding)) throw error;
     return { line: "", exit: 4 };
   }
 }
 
-// batch returns a line for each receipt. The lengths are big-endian.
+// batch returns an output line for each receipt. The length prefixes are big-endian.
 async function batch(trust, bytes) {
   const lines = [];
   for (let at = 0, size; at < bytes.length; at += 4 + size) {

@@ -1,7 +1,7 @@
-// The page index.html, which judges a receipt in the browser: of the chosen files, or of the addresses
-// in the query, as in index.html?trust=trust.json&receipt=task.json. With ?corpus=ADDRESS, it judges
-// the cases of a corpus (fixtures/corpus/README.md), and with &every=N every N-th of them. With
-// &report=ADDRESS, it also posts the result.
+// The script of index.html, which verifies a receipt in the browser. The inputs are the chosen files or
+// the addresses in the query, as in index.html?trust=trust.json&receipt=task.json. With ?corpus=ADDRESS,
+// the page verifies the cases of a corpus (fixtures/corpus/README.md), and with &every=N only every Nth
+// case. With &report=ADDRESS, it also posts the result to that address.
 
 import { verifyCase } from "./case.mjs";
 import { Unsupported, worst } from "./finding.mjs";
@@ -17,7 +17,7 @@ async function fetchBytes(address) {
   return new Uint8Array(await response.arrayBuffer());
 }
 
-// read returns the bytes of a chosen file or of an address, or undefined.
+// read returns the bytes of a chosen file or from an address, or undefined if there is neither.
 async function read(id) {
   const file = element(id).files[0];
   if (file === undefined) return query.has(id) ? fetchBytes(query.get(id)) : undefined;
@@ -32,7 +32,7 @@ async function verify() {
   return finding === undefined ? "verified" : `${finding.outcome}, ${finding.code} ${finding.pointer}`;
 }
 
-// verifyCorpus counts the answers, and names the cases whose answer is not as expected.
+// verifyCorpus counts the answers and lists the cases whose answer is not the expected one.
 async function verifyCorpus(corpus, every) {
   const { vectors } = JSON.parse(new TextDecoder().decode(await fetchBytes(new URL("MANIFEST.json", corpus))));
   const chosen = vectors.filter((_, i) => i % every === 0);

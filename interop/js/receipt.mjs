@@ -1,20 +1,21 @@
-// The verification of one receipt: parse, schema, hash, link, batch, signatures, redactions.
+// The verification of one receipt in the steps parse, schema, hash, link, batch, signatures, and
+// redactions.
 
 import { digest, refuted, strictBase64 } from "./finding.mjs";
 import { attempt, canonicalBytes, lookup, without } from "./json.mjs";
 import { checkReceipt } from "./schema.mjs";
 import { judgeSignatures } from "./signatures.mjs";
 
-// receiptHash returns the SHA-256 of the canonical receipt without exactly two members,
-// /chain/receipt_hash and /signatures. Nothing is added or converted.
+// receiptHash returns the SHA-256 digest of the canonical receipt without the two members
+// /chain/receipt_hash and /signatures. No value is added or converted.
 export async function receiptHash(receipt) {
   const preimage = without(receipt, "signatures");
   preimage.set("chain", without(receipt.get("chain"), "receipt_hash"));
   return digest(canonicalBytes(preimage));
 }
 
-// open returns a receipt with its hashes, and the findings about its content. bytes is a JSON text, or
-// a value that was read from an archive. Without the right shape, there is only a finding.
+// open returns a receipt with its hashes and the findings about its content. bytes is a JSON text or a
+// value from an archive. If the value does not match the schema, open returns only a finding.
 export async function open(bytes) {
   const { value: receipt, finding = checkReceipt(receipt) } = bytes instanceof Uint8Array ? attempt(bytes) : { value: bytes };
   if (finding !== undefined) return { value: receipt, findings: [finding] };
@@ -25,20 +26,20 @@ export async function open(bytes) {
   if (stated !== computed) findings.push(refuted("hash", "hash_mismatch", "/chain/receipt_hash"));
   findings.push(...(await judgeMaterials(receipt)));
 
-  // No receipt hashes to zeros: the first of a stream states null.
+  // No receipt has a hash of zeros. The first receipt of a stream contains null instead.
   const previous = lookup(receipt, "chain", "previous_receipt_hash");
   if (previous === "sha256:" + "0".repeat(64)) findings.push(refuted("link", "chain_break", "/chain/previous_receipt_hash"));
   return { receipt, stated, computed, previous, findings };
 }
 
-// judge returns the findings of one receipt, without other evidence.
+// judge returns the findings about one receipt, without additional evidence.
 export async function judge(bytes, trust, policy = {}) {
   const { receipt, findings } = await open(bytes);
   if (receipt !== undefined) findings.push(...(await judgeSignatures(receipt, trust, policy)));
   return findings;
 }
 
-// judgeMaterials compares included bytes with their digest.
+// judgeMaterials compares the included bytes of each material with the stated digest.
 async function judgeMaterials(receipt) {
   const findings = [];
   for (const [i, material] of lookup(receipt, "replay_input", "materials").entries()) {

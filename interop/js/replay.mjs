@@ -1,5 +1,5 @@
-// Replays (docs/replay.md): a log and a request determine what the receipt of a replay states. Logs and
-// requests of other forms than those below are not supported.
+// Replays (docs/replay.md). A log and a request determine the content of the receipt for a replay. Only
+// the following formats of logs and requests are supported.
 
 import { digest, refuted, undecided, Unsupported } from "./finding.mjs";
 import { canonical, canonicalBytes, encode, fromObject, lookup, parse, without } from "./json.mjs";
@@ -23,7 +23,7 @@ const overrides = { type: "object", properties: {}, additionalProperties: overri
 const requests = { anyOf: [closed({ mode: { const: "exact" } }), closed({ mode: { const: "with_overrides" }, override: overrides })] };
 const order = /^task.submitted,task.started,((span|tool).completed,)*task.completed$/;
 
-// readLog returns the events of a log, by increasing time, about one task.
+// readLog returns the events of a log, which must be about one task and sorted by time.
 function readLog(bytes) {
   const events = new TextDecoder().decode(bytes).trimEnd().split("\n").map((line) => parse(encode(line)));
   const of = (...path) => events.map((each) => lookup(each, ...path));
@@ -35,7 +35,7 @@ function readLog(bytes) {
   return events;
 }
 
-// draft returns the members of the receipt that a log and a request determine.
+// draft returns the members of a receipt that a log and a request determine.
 async function draft(log, request) {
   const events = readLog(log);
   if (!isValid(requests, request)) throw new Unsupported("another request");
@@ -67,7 +67,7 @@ async function draft(log, request) {
   });
 }
 
-// The codes of differences, by their place.
+// The code for a difference, by the member that differs.
 const codes = [
   [/^\/(metadata\/source_task_id|replay_input\/materials\/event_log)/, "replay_source_mismatch"],
   [/^\/replay_input\/materials/, "material_substituted"],
@@ -77,10 +77,10 @@ const codes = [
   [/^/, "replay_differs"],
 ];
 const isEmpty = (value) => value === undefined || value === null || value.size === 0 || value.length === 0;
-// inner returns the members of an object, or the elements of a list by their IDs.
+// inner returns the members of an object, or a map from IDs to the elements of a list.
 const inner = (value) => (value instanceof Map ? value : Array.isArray(value) ? new Map(value.map((each, i) => [lookup(each, "override_key") ?? lookup(each, "id") ?? i, each])) : undefined);
 
-// differences yields a finding for each value that a receipt states differently.
+// differences yields a finding for each value in a receipt that differs from the expected value.
 function* differences(stated, expected, pointer = "") {
   if (inner(stated) !== undefined && inner(expected) !== undefined) {
     const names = new Set([...inner(stated).keys(), ...inner(expected).keys()]);
@@ -92,7 +92,7 @@ function* differences(stated, expected, pointer = "") {
   }
 }
 
-// checkReplay returns the findings about the receipt of a replay.
+// checkReplay returns the findings about the receipt for a replay.
 export async function checkReplay(receipt, log, request) {
   const expected = await draft(log, parse(request));
   const stated = new Map([...expected.keys()].map((name) => [name, receipt.get(name)]));

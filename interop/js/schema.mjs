@@ -1,12 +1,13 @@
-// The shape of JSON values: JSON Schema (draft 2020-12), in which the formats are defined.
+// A validator for JSON Schema (draft 2020-12), which defines the formats of receipts and other inputs.
 
 import receipt from "../../schemas/receipt-2026-04-25.schema.json" with { type: "json" };
 import { refuted, undecided } from "./finding.mjs";
 
 const typeOf = (value) => (value === null ? "null" : value instanceof Map ? "object" : Array.isArray(value) ? "array" : typeof value);
-const isOf = (type, value) => type === typeOf(value) || (type === "integer" && Number.isInteger(value)); // 1.0 is an integer, too
+const isOf = (type, value) => type === typeOf(value) || (type === "integer" && Number.isInteger(value)); // 1.0 is also an integer
 
-// An assertion reports whether a value has a property. Those about one type hold for all other values.
+// An assertion reports whether a value satisfies a keyword. An assertion for one type accepts all values
+// of other types.
 const assertions = {
   type: (types, value) => [types].flat().some((type) => isOf(type, value)),
   const: (only, value) => value === only,
@@ -17,7 +18,7 @@ const ofType = {
   string: {
     minLength: (least, value) => value.length >= least,
     pattern: (form, value) => new RegExp(form, "u").test(value),
-    format: (_, value) => seconds(value) !== undefined, // of a date-time
+    format: (_, value) => seconds(value) !== undefined, // date-time is the only format
   },
   number: { minimum: (least, value) => value >= least, maximum: (most, value) => value <= most },
   object: { required: (names, value) => names.every((name) => value.has(name)) },
@@ -29,8 +30,8 @@ const ofType = {
 
 export const isValid = (schema, value, root) => faults(schema, value, root).next().done;
 
-// faults yields the JSON Pointer (RFC 6901) of each fault of a value. root is the schema to which
-// references are relative.
+// faults yields the JSON Pointer (RFC 6901) of each fault in a value. References are relative to the
+// schema root.
 function* faults(schema, value, root = schema, pointer = "") {
   const below = (part, inner, name) => faults(part, inner, root, `${pointer}/${`${name}`.replaceAll("~", "~0").replaceAll("/", "~1")}`);
   if (schema === false) yield pointer;
@@ -45,7 +46,7 @@ function* faults(schema, value, root = schema, pointer = "") {
   }
 }
 
-// checkReceipt returns a Finding of the first fault in the shape of a receipt, or undefined.
+// checkReceipt returns a Finding for the first fault of a receipt against its schema, or undefined.
 export function checkReceipt(value) {
   if (!(value instanceof Map)) return refuted("parse", "not_object");
   const schema = value.get("schema");
@@ -58,8 +59,8 @@ export function checkReceipt(value) {
 }
 
 // seconds returns the seconds since 1970 of an RFC 3339 time, without its fraction, or undefined
-// if the text is not such a time. A leap second is the last second of a UTC day, and counts as the
-// first of the next.
+// if the text is not such a time. A leap second is allowed only at the end of a UTC day and has the same
+// value as the first second of the next day.
 export function seconds(time) {
   const form = /^(\d{4})-(\d\d)-(\d\d)[Tt]([01]\d|2[0-3]):([0-5]\d):([0-5]\d|60)(?:\.\d+)?(?:[Zz]|([+-])([01]\d|2[0-3]):([0-5]\d))$/;
   const [, year, month, day, hour, minute, second, sign, offsetHour = 0, offsetMinute = 0] = form.exec(time) ?? [];

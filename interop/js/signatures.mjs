@@ -1,19 +1,19 @@
-// The signatures of a receipt, and whether they meet the policy. Every signature is made over the
-// 71 characters of chain.receipt_hash; key_id, algorithm, and signed_at are outside the hash.
+// The signatures of a receipt and the policy that they must meet. Every signature covers the
+// 71 characters of chain.receipt_hash. The hash does not cover key_id, algorithm, and signed_at.
 
 import { refuted, strictBase64, undecided } from "./finding.mjs";
 import { attempt, decode, encode, lookup } from "./json.mjs";
 import { seconds } from "./schema.mjs";
 
 const step = "signatures";
-const limit = 100; // entries that are examined, because anyone can add some
+const limit = 100; // the maximum number of entries to check, because anyone can add entries
 const known = /^(ed25519|EdDSA|ES(256|384|512)|[PR]S(256|384|512))$/;
 const lengths = { ed25519: [64, 64], EdDSA: [64, 64], ES256: [64, 64], ES384: [96, 96], ES512: [132, 132] };
 
 export const speaksFor = (key, issuer, policy) => (key.issuers === undefined ? policy.issuer === issuer : key.issuers.includes(issuer));
 
-// rejection returns the code for which a key does not count at a time, or undefined. A revocation,
-// except of a superseded ID, holds for the material of the key under every ID and at every time.
+// rejection returns the code of the reason why a key is not valid at a time, or undefined if it is valid.
+// A revocation, except of a superseded ID, applies to the key's material under every ID and at any time.
 export function rejection(key, trust, time, provenBefore = Infinity) {
   for (const other of trust.values()) {
     const stolen = other.material === key.material && other.revokedAt !== undefined && !other.superseded;
@@ -26,15 +26,15 @@ export function rejection(key, trust, time, provenBefore = Infinity) {
 }
 
 // judgeSignatures returns the findings of the step. provenBefore is the earliest time before which a
-// trusted witness saw the receipt in a checkpoint; logKey is the key of a checkpoint that counts as
-// the issuer's signature. check returns the key of an entry.
+// trusted witness saw the receipt in a checkpoint. logKey is the key of a checkpoint that is accepted as
+// the issuer's signature. check returns the key that made the signature in an entry.
 export async function judgeSignatures(receipt, trust, policy, { provenBefore, logKey } = {}, entries = receipt.get("signatures") ?? [], check = checkEntry) {
   const issuer = lookup(receipt, "issuer", "id");
   const named = lookup(receipt, "issuer", "public_key_id");
   const time = policy.at ?? seconds(receipt.get("issued_at"));
   const findings = [];
-  const missing = []; // evidence that would be needed
-  const drops = []; // entries that do not count, and that would have met the policy
+  const missing = []; // missing evidence that may change the result
+  const drops = []; // rejected entries that would otherwise meet the policy
   const witnesses = new Set();
   let none = undecided(step, "unsigned", "/signatures");
   let met = false;
@@ -51,7 +51,7 @@ export async function judgeSignatures(receipt, trust, policy, { provenBefore, lo
       continue;
     }
 
-    // The mathematics is right. Does the signature count?
+    // The signature matches the key. The key must also be valid and trusted.
     const rejected = rejection(key, trust, time, provenBefore);
     if (!key.roles.includes("issuer") && key.roles.includes("witness") && named !== key.id) {
       if (rejected === undefined && counts(key, policy.witnesses)) witnesses.add(key.material);
@@ -73,7 +73,7 @@ export async function judgeSignatures(receipt, trust, policy, { provenBefore, lo
   }
   if (!met) findings.push(...drops, ...missing, none);
 
-  // A key whose material speaks for the issuer under any ID never counts as a witness.
+  // A key whose material may sign for the issuer under any ID is never accepted as a witness.
   for (const key of trust.values()) if (key.roles.includes("issuer") && speaksFor(key, issuer, policy)) witnesses.delete(key.material);
   if (witnesses.size < (policy.witnesses?.threshold ?? 0)) findings.push(undecided(step, "threshold_not_met", "/signatures"));
   return findings;
@@ -81,8 +81,8 @@ export async function judgeSignatures(receipt, trust, policy, { provenBefore, lo
 
 export const counts = (key, rule) => rule?.keys === undefined || rule.keys.includes(key.id);
 
-// checkEntry returns the trusted key that made a signature. It throws a finding that refutes if the
-// entry is invalid, and one that leaves it undecided if the entry cannot be checked.
+// checkEntry returns the trusted key that made a signature. It throws a refuting finding if the entry is
+// invalid, and an undecided finding if the entry cannot be checked.
 async function checkEntry(entry, hash, trust, pointer) {
   const algorithm = entry.get("algorithm");
   if (!known.test(algorithm)) throw undecided(step, "unsupported_algorithm", pointer);
@@ -97,11 +97,11 @@ async function checkEntry(entry, hash, trust, pointer) {
   } else {
     const token = readToken(entry);
     if (token === undefined) throw malformed();
-    const payload = btoa(hash).replaceAll("=", ""); // ASCII without + and / in base64
+    const payload = btoa(hash).replaceAll("=", ""); // the base64 of this hash never contains + or /
     message = encode(`${token.header}.${payload}`);
     signature = token.signature;
   }
-  const [least, most] = lengths[algorithm] ?? [256, 1024]; // of RSA with 2,048 to 8,192 bits
+  const [least, most] = lengths[algorithm] ?? [256, 1024]; // the sizes in bytes of RSA signatures with 2,048 to 8,192 bits
   if (signature === undefined || signature.length < least || signature.length > most) throw malformed();
 
   if (key === undefined) throw undecided(step, "unknown_key", pointer);
@@ -111,15 +111,15 @@ async function checkEntry(entry, hash, trust, pointer) {
 }
 
 // readToken returns the parts of a compact JWS with a detached payload (RFC 7515, appendix F), or
-// undefined if it is malformed. Its header has exactly alg, kid, and perhaps iat, and agrees with the
-// entry.
+// undefined if it is malformed. Its header must contain alg, kid, and optionally iat, no other members,
+// and the same values as the entry.
 function readToken(entry) {
   const [, header, encoded] = /^jws:([A-Za-z0-9_-]+)\.\.([A-Za-z0-9_-]+)$/.exec(entry.get("signature")) ?? [];
   const [json, signature] = [header, encoded].map((part) => part && strictBase64(part, true));
   if (!json || !signature) return undefined;
   const members = attempt(json).value;
   if (!(members instanceof Map) || members.get("alg") !== entry.get("algorithm") || members.get("kid") !== entry.get("key_id")) return undefined;
-  // iat is written as an integer, and does not contradict signed_at, which may be absent.
+  // iat must be an integer and, if signed_at is present, must not contradict it.
   const stated = entry.has("signed_at") ? seconds(entry.get("signed_at")) : members.get("iat");
   const integral = /"iat"\s*:\s*-?\d+\s*[,}]/.test(decode(json));
   if (members.has("iat") && (members.get("iat") !== stated || !integral)) return undefined;

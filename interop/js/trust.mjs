@@ -1,5 +1,5 @@
-// The trust file: a JWK Set (RFC 7517) of public keys, and what each may be used for. An invalid
-// key invalidates the entire file.
+// The trust file, which is a JWK Set (RFC 7517) of public keys and their permitted uses. An invalid key
+// invalidates the entire file.
 
 import schema from "../../schemas/keys.schema.json" with { type: "json" };
 import { strictBase64, sha256 } from "./finding.mjs";
@@ -8,8 +8,8 @@ import { isValid, seconds } from "./schema.mjs";
 
 const fail = (what) => { throw new Error(`invalid trust file: ${what}`); };
 
-// The algorithms of each type of keys, its parameters for WebCrypto, and its members, which are those of
-// the thumbprint (RFC 7638).
+// For each type of key: the algorithms, the parameters for WebCrypto, and the members of the key, which
+// are also the members of its thumbprint (RFC 7638).
 const elliptic = (namedCurve, alg, hash) => ({ type: "EC", algorithms: [alg], params: { name: "ECDSA", namedCurve, hash }, members: ["crv", "kty", "x", "y"] });
 const kinds = {
   Ed25519: { type: "OKP", algorithms: ["ed25519", "Ed25519", "EdDSA"], params: { name: "Ed25519" }, members: ["crv", "kty", "x"] },
@@ -24,10 +24,10 @@ for (const size of [256, 384, 512]) {
   kinds[`RS${size}`] = rsa(`RS${size}`, "RSASSA-PKCS1-v1_5");
 }
 
-// A key without an implementation here is kept, and leaves the signatures that name it undecided.
+// A key of a type without an implementation is kept, and signatures that name it are undecided.
 for (const [alg, size] of [["ML-DSA-44", 1312], ["ML-DSA-65", 1952]]) kinds[alg] = { type: "AKP", algorithms: [alg], size, members: ["alg", "kty", "pub"] };
 
-// readTrust returns the keys of a trust file by their ID.
+// readTrust returns a map from IDs to the keys in a trust file.
 export async function readTrust(bytes) {
   const set = parse(bytes); // throws a Finding
   if (!isValid(schema, set)) fail("it does not match keys.schema.json");
@@ -47,7 +47,7 @@ async function readKey(jwk) {
   return {
     id,
     ...(await readMaterial(jwk, id)),
-    issuers: jwk.get("issuers"), // undefined: only the issuer that the caller names
+    issuers: jwk.get("issuers"), // if undefined, the key is trusted only for the issuer that the caller names
     roles,
     origin: jwk.get("origin") ?? (roles.includes("witness") ? id : undefined),
     notBefore: date("nbf", "valid_from") ?? -Infinity,
@@ -57,8 +57,8 @@ async function readKey(jwk) {
   };
 }
 
-// readMaterial returns the algorithms of a key, and the key itself. material is equal for keys with the
-// same thumbprint.
+// readMaterial returns the algorithms of a key and the key itself. Keys with the same thumbprint have the
+// same material.
 async function readMaterial(jwk, id) {
   const [type, alg] = [jwk.get("kty"), jwk.get("alg")];
   const kind = Object.hasOwn(kinds, jwk.get("crv") ?? alg) ? kinds[jwk.get("crv") ?? alg] : undefined;
@@ -78,13 +78,13 @@ function isWeakRSA(modulus, exponent) {
   return bits < 2048 || bits > 8192 || (exponent.length === 1 && exponent[0] <= 3) || exponent.at(-1) % 2 === 0;
 }
 
-// The y coordinates of the points of low order, without the bit of the sign: 0, 1, −1, and the two
-// of order 8.
+// The y coordinates of the points of low order, without the sign bit: 0, 1, −1, and the two coordinates of
+// points of order 8.
 const prime = 2n ** 255n - 19n;
 const order8 = 2707385501144840649318225287225658788936804267575313519463743609750303402022n;
 const lowOrder = [0n, 1n, prime - 1n, order8, prime - order8];
 
-// isWeak reports whether an Ed25519 key is a point of low order, or not the only encoding of its
+// isWeak reports whether an Ed25519 key is a point of low order or is not the canonical encoding of its
 // point (RFC 8032, section 5.1.3).
 function isWeak(point) {
   const y = point.reduceRight((sum, byte) => sum * 256n + BigInt(byte), 0n) & (2n ** 255n - 1n);

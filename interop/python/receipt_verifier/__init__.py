@@ -1,1 +1,1 @@
-"""A verifier of receipts (receipt-2026-04-25), written from the format alone."""
+"""A verifier of receipts (receipt-2026-04-25) that was written from the specification of the format alone."""

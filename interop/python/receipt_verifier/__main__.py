@@ -1,8 +1,8 @@
 """The command line:
 
 python3 -m receipt_verifier CASE           verifies a case of the corpus (fixtures/corpus/README.md)
-python3 -m receipt_verifier --cases        verifies the cases whose paths are lines of stdin
-python3 -m receipt_verifier --batch TRUST  judges receipts from stdin, each after its length in 4 bytes
+python3 -m receipt_verifier --cases        verifies the cases whose paths are on stdin, one per line
+python3 -m receipt_verifier --batch TRUST  verifies receipts from stdin, each with a length prefix of 4 bytes
 """
 
 import json
@@ -20,7 +20,7 @@ ANSWERS = {"verified": ("valid", 0), "refuted": ("invalid", 1), "undecided": ("u
 
 
 def answer(path):
-    """The line and the exit code for a case."""
+    """Return the output line and the exit code for a case."""
     case = json.loads(pathlib.Path(path).read_bytes())
     files = [(entry["role"], (pathlib.Path(path).parent / entry["file"]).read_bytes()) for entry in case["inputs"]]
     sources = [data for role, data in files if role == "receipts"]
@@ -34,7 +34,7 @@ def answer(path):
     at = seconds(options["at"]) if "at" in options else None
     judged = [[judge(item, trust, options.get("issuer"), at) for item in items] for items in inputs]
     opened = [[(receipt, receipt and receipt_hash(receipt)) for receipt, _ in items] for items in judged]
-    # A last line that is unreadable and not ended may be cut off, which this verifier does not judge.
+    # An unreadable last line without a newline may be truncated, which this verifier does not support.
     if any(items[1:] and items[-1][0] is None and not data.endswith(b"\n") for items, data in zip(judged, sources)):
         return "", 4
     links = judge_links(opened, **{name: options[name] for name in options.keys() & LINKS})
@@ -44,7 +44,7 @@ def answer(path):
 
 
 def split(data):
-    """The receipts of an input: one, or one per line. None if it is an archive, an array, or an attestation."""
+    """Return the receipts in a document or in JSON lines, or None for an archive, an array, or an attestation."""
     if data[:1] and data[0] >> 5 == 5 or data.lstrip()[:1] == b"[" or b'"dsseEnvelope"' in data:
         return None
     lines = [line for line in data.split(b"\n") if line.strip(b" \t\r")]
@@ -53,7 +53,7 @@ def split(data):
 
 
 def batch(trust):
-    """Write a line for each receipt. The lengths are big-endian."""
+    """Write an output line for each receipt. The length prefixes are big-endian."""
     while size := sys.stdin.buffer.read(4):
         finding = worst(judge(sys.stdin.buffer.read(int.from_bytes(size, "big")), trust)[1])
         print(f"{finding.outcome} {finding.code}" if finding else "verified ")

@@ -1,12 +1,12 @@
-"""The links between receipts. Each names the hash of its predecessor in the stream, and the first null."""
+"""The links between receipts. Each receipt contains the hash of its predecessor, or null if it is the first."""
 
 from .finding import refuted
 
 
 def judge_links(inputs, previous=None, head=None, count=None, partial=False, unordered=False):
-    """Return the findings of links. inputs are lists of pairs: a receipt, or None, and its computed hash.
+    """Return the findings about links. inputs is a list of lists of (receipt or None, computed hash).
 
-    Receipts are joined by their links, in whatever input they are.
+    Links may join receipts from different inputs.
     """
     seen, distinct = set(), []
     for opened in inputs:
@@ -14,7 +14,7 @@ def judge_links(inputs, previous=None, head=None, count=None, partial=False, uno
     receipts = [(receipt, computed) for opened in distinct for receipt, computed in opened if receipt]
     by_hash = {receipt["chain"]["receipt_hash"]: receipt for receipt, _ in receipts}
     by_hash |= {computed: receipt for receipt, computed in receipts}
-    gaps = sum(len(opened) for opened in distinct) - len(receipts)  # each may have been a predecessor
+    gaps = sum(len(opened) for opened in distinct) - len(receipts)  # each unreadable receipt may be a predecessor
 
     codes, named, begun, ids = [], set(), set(), {}
     for receipt, computed in receipts:
@@ -23,9 +23,9 @@ def judge_links(inputs, previous=None, head=None, count=None, partial=False, uno
         if before and stream_of(before) != stream:
             codes.append("chain_break")
         if stated and (stream, stated) in named:
-            codes.append("chain_fork")  # two successors
+            codes.append("chain_fork")  # two receipts name the same predecessor
         elif before is None:
-            # A stream begins once, and nobody knows what precedes a first receipt that names a predecessor.
+            # A stream begins only once. If the first receipt names a predecessor, that predecessor is unknown.
             excused = stated and (partial or gaps > 0)
             gaps -= bool(stated and stream in begun)
             if stream in begun and not excused or stream not in begun and previous not in (None, stated):
@@ -41,7 +41,7 @@ def judge_links(inputs, previous=None, head=None, count=None, partial=False, uno
             before = by_hash.get(receipt["chain"]["previous_receipt_hash"])
             inside = any(before is other for other, _ in opened if other)
             if inside and last.get(stream_of(receipt)) is not before:
-                codes.append("chain_break")  # not directly after its predecessor
+                codes.append("chain_break")  # the receipt does not directly follow its predecessor
             last[stream_of(receipt)] = receipt
 
     followed = {receipt["chain"]["previous_receipt_hash"] for receipt, _ in receipts}

@@ -1,4 +1,4 @@
-"""The outcome of a check, with the step and the code as docs/codes.md names them."""
+"""The outcome of a check, with the step and the code from docs/codes.md."""
 
 
 class Finding(Exception):
@@ -21,6 +21,6 @@ STEPS = ["parse", "schema", "hash", "link", "batch", "signatures", "redactions"]
 
 
 def worst(findings):
-    """The finding that decides, or None: of those that refute, or else of all, that of the first step."""
+    """Return the first refuting finding by step, or else the first finding by step, or None."""
     deciding = [finding for finding in findings if finding.outcome == "refuted"] or findings
     return min(deciding, key=lambda finding: STEPS.index(finding.step), default=None)

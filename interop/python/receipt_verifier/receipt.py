@@ -1,4 +1,4 @@
-"""The verification of one receipt: parse, schema, hash, link, and signatures."""
+"""The verification of one receipt in the steps parse, schema, hash, link, and signatures."""
 
 import hashlib
 
@@ -14,14 +14,14 @@ def sha256(data):
 
 
 def receipt_hash(receipt):
-    """The hash of the canonical receipt without exactly /chain/receipt_hash and /signatures."""
+    """Return the hash of the canonical receipt without the members /chain/receipt_hash and /signatures."""
     chain = {name: value for name, value in receipt["chain"].items() if name != "receipt_hash"}
     preimage = {name: value for name, value in receipt.items() if name != "signatures"} | {"chain": chain}
     return sha256(canonical(preimage).encode())
 
 
 def judge(data, trust, required_issuer=None, at=None):
-    """Return the receipt, or None if it has not the right shape, and its findings."""
+    """Return the receipt, or None if it does not match the schema, and the findings."""
     try:
         receipt = parse(data)
         check_receipt(receipt)
@@ -36,7 +36,7 @@ def judge(data, trust, required_issuer=None, at=None):
             included = strict_base64(material["bytes_base64"])
             if included is None or material.get("sha256", sha256(included)) != sha256(included):
                 findings.append(refuted("hash", "material_mismatch", f"/replay_input/materials/{i}/bytes_base64"))
-    # No receipt hashes to zeros: the first of a stream states null.
+    # No receipt has a hash of zeros. The first receipt of a stream contains null instead.
     if chain["previous_receipt_hash"] == "sha256:" + "0" * 64:
         findings.append(refuted("link", "chain_break", "/chain/previous_receipt_hash"))
     return receipt, findings + judge_signatures(receipt, trust, required_issuer, at)

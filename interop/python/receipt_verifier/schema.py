@@ -1,12 +1,12 @@
-"""The shape of a receipt, receipt-2026-04-25."""
+"""The schema of a receipt, receipt-2026-04-25."""
 
 import datetime
 import re
 
 from .finding import refuted, undecided
 
-# The closed objects: "name:type", or "name?:type" for an optional member. [T] is an array of T, and
-# T|U is either of two types or words. Types begin with a capital letter and are in SHAPES or LEAVES.
+# The members of each closed object: "name:type", or "name?:type" for an optional member. [T] is an array
+# of T, and T|U is one of two types or words. Types begin with a capital letter and are in SHAPES or LEAVES.
 SHAPES = {
     "Receipt": """schema:receipt-2026-04-25 receipt_id:Text subject:Subject issuer:Issuer issued_at:Time
         identifiers:Identifiers lifecycle:Lifecycle trust:Trust autonomy_budget:Autonomy replay_input:Replay
@@ -42,7 +42,7 @@ SHAPES = {
     "Redaction": "field:Text reason:Text proof_hash?:Digest",
     "Signature": "key_id:Text algorithm:Text signature:Text signed_at?:Time",
 }
-MEMBERS = {  # of each shape, the types by name, and whether each is required
+MEMBERS = {  # for each shape, the type of each member and whether it is required
     shape: {name.rstrip("?"): (kind, name[-1] != "?") for name, kind in (member.split(":") for member in members.split())}
     for shape, members in SHAPES.items()
 }
@@ -65,7 +65,7 @@ LEAVES = {
 
 
 def check(kind, value, pointer):
-    """Raise a Finding, with the JSON Pointer of the first fault, unless a value has a type."""
+    """Raise a Finding with the JSON Pointer of the first fault if a value does not have a type."""
     if kind.startswith("["):
         require(isinstance(value, list), pointer)
         for i, element in enumerate(value):
@@ -82,7 +82,7 @@ def check(kind, value, pointer):
         choices = kind.split("|")
         require(any(LEAVES[c](value) if c in LEAVES else c == value for c in choices), pointer)
 
-    if kind == "Material":  # referenced by hash, included with its hash, or described
+    if kind == "Material":  # a material is referenced by its hash, included with its hash, or described
         by_hash = "sha256" in value and ("uri" in value or "bytes_base64" in value)
         require(by_hash or "metadata" in value, pointer)
 
@@ -93,7 +93,7 @@ def require(condition, pointer):
 
 
 def check_receipt(value):
-    """Raise the first fault of the shape of a receipt."""
+    """Raise a Finding for the first fault of a receipt against its schema."""
     if not isinstance(value, dict):
         raise refuted("parse", "not_object")
     marker = value["schema"] if isinstance(value.get("schema"), str) else ""
@@ -111,9 +111,9 @@ TIME = re.compile(
 
 
 def seconds(text):
-    """The seconds since 1970 of an RFC 3339 time, without its fraction, or None.
+    """Return the seconds since 1970 of an RFC 3339 time, without its fraction, or None.
 
-    A leap second is the last second of a UTC day, and counts as the first of the next.
+    A leap second is allowed only at the end of a UTC day and has the value of the first second of the next day.
     """
     found = TIME.fullmatch(text)
     if not found:
@@ -122,7 +122,7 @@ def seconds(text):
     offset_hour, offset_minute = int(found[8] or 0), int(found[9] or 0)
     if hour > 23 or minute > 59 or second > 60 or offset_hour > 23 or offset_minute > 59:
         return None
-    try:  # Python has no year 0, and the calendar repeats after 400 years of 146,097 days
+    try:  # Python does not support the year 0, and the calendar repeats every 400 years, or 146,097 days
         date = datetime.date(2000 + year % 400, month, day)
     except ValueError:
         return None

@@ -1,4 +1,4 @@
-"""The signatures of a receipt, made over the 71 characters of chain.receipt_hash, and the policy."""
+"""The signatures of a receipt, which cover the 71 characters of chain.receipt_hash, and the policy."""
 
 import base64
 import re
@@ -13,13 +13,13 @@ from .strict_json import parse
 from .trust import strict_base64
 
 STEP = "signatures"
-LIMIT = 100  # entries that are examined, because anyone can add some
+LIMIT = 100  # the maximum number of entries to check, because anyone can add entries
 KNOWN = re.compile("ed25519|EdDSA|ES(256|384|512)|[PR]S(256|384|512)")
-LENGTHS = {"ed25519": {64}, "EdDSA": {64}, "ES256": {64}, "ES384": {96}, "ES512": {132}}  # otherwise RSA
+LENGTHS = {"ed25519": {64}, "EdDSA": {64}, "ES256": {64}, "ES384": {96}, "ES512": {132}}  # all other algorithms use RSA
 
 
 def judge_signatures(receipt, trust, required_issuer, at):
-    """The findings of the step."""
+    """Return the findings of the step signatures."""
     issuer, named = receipt["issuer"]["id"], receipt["issuer"].get("public_key_id")
     entries = receipt.get("signatures", [])
     at = seconds(receipt["issued_at"]) if at is None else at
@@ -37,7 +37,7 @@ def judge_signatures(receipt, trust, required_issuer, at):
             (findings if finding.outcome == "refuted" else missing).append(finding)
             continue
 
-        # The mathematics is right. Does the signature count as the issuer's?
+        # The signature matches the key. The key must also be valid and trusted for the issuer.
         code = key.rejection(trust, at)
         if "issuer" not in key.roles:
             if "witness" in key.roles and named != key.id:
@@ -63,7 +63,7 @@ def judge_signatures(receipt, trust, required_issuer, at):
 
 
 def check_entry(entry, stated_hash, trust, pointer):
-    """The trusted key that made a signature. Raise a Finding if the entry is invalid or unchecked."""
+    """Return the trusted key that made a signature. Raise a Finding if the entry is invalid or cannot be checked."""
     algorithm = entry["algorithm"]
     if not KNOWN.fullmatch(algorithm):
         raise undecided(STEP, "unsupported_algorithm", pointer)
@@ -91,9 +91,9 @@ def check_entry(entry, stated_hash, trust, pointer):
 
 
 def read_token(entry):
-    """The header and the signature of a compact JWS with a detached payload (RFC 7515), or None twice.
+    """Return the header and the signature of a compact JWS with a detached payload (RFC 7515), or two Nones.
 
-    The header has exactly alg, kid, and perhaps iat, and agrees with the entry.
+    The header must contain alg, kid, and optionally iat, no other members, and the same values as the entry.
     """
     found = re.fullmatch(r"jws:([A-Za-z0-9_-]+)\.\.([A-Za-z0-9_-]+)", entry["signature"])
     json, signature = (strict_base64(part, url=True) for part in found.groups()) if found else (None, None)
@@ -104,13 +104,13 @@ def read_token(entry):
     except Finding:
         return None, None
     expected = {"alg": entry["algorithm"], "kid": entry["key_id"]}
-    if isinstance(members, dict) and re.search(rb'"iat"\s*:\s*-?[0-9]+\s*[,}]', json):  # an integer that does not contradict signed_at
+    if isinstance(members, dict) and re.search(rb'"iat"\s*:\s*-?[0-9]+\s*[,}]', json):  # iat must be an integer that does not contradict signed_at
         expected["iat"] = seconds(entry["signed_at"]) if "signed_at" in entry else members.get("iat")
     return (found[1], signature) if members == expected else (None, None)
 
 
 def verify(key, algorithm, signature, message):
-    """Raise InvalidSignature unless the key made the signature."""
+    """Raise InvalidSignature if the key did not make the signature."""
     if "EdDSA" in key.algorithms:
         return key.public.verify(signature, message)
     hashed = getattr(hashes, "SHA" + algorithm[2:])()

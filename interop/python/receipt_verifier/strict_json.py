@@ -1,6 +1,6 @@
-"""Strict I-JSON (RFC 7493) in, canonical JSON (RFC 8785) out.
+"""A parser of strict I-JSON (RFC 7493) and an encoder of canonical JSON (RFC 8785).
 
-The parser is Python's own, with the checks that it lacks. All numbers are floats, as in RFC 8785.
+It uses Python's json module and adds checks that json lacks. All numbers are floats, as in RFC 8785.
 """
 
 import itertools
@@ -10,8 +10,8 @@ import re
 
 from .finding import refuted
 
-MAX_DEPTH = 128  # levels of arrays and objects in a receipt
-MAX_SIZE = 16 << 20  # bytes of a receipt
+MAX_DEPTH = 128  # the maximum depth of arrays and objects in a receipt
+MAX_SIZE = 16 << 20  # the maximum size of a receipt in bytes
 STRING = re.compile(r'"(?:[^"\\]|\\.)*"?', re.DOTALL)
 SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -20,7 +20,7 @@ def parse(data, max_depth=MAX_DEPTH):
     """Return the value of a JSON text, or raise a Finding of the step parse."""
     if len(data) > MAX_SIZE:
         raise refuted("parse", "size_limit")
-    # Bytes that are not UTF-8 become halves of surrogate pairs, which UTF-8 cannot contain.
+    # Bytes that are not UTF-8 become lone surrogates, which valid UTF-8 cannot contain.
     text = data.decode("utf-8", "surrogateescape")
     damage = SURROGATE.search(text)
     if not text.strip(" \t\n\r"):
@@ -42,25 +42,25 @@ def parse(data, max_depth=MAX_DEPTH):
 
 
 def deeper(text, limit):
-    """Whether the brackets outside of strings nest deeper than the limit."""
+    """Return whether the brackets outside of strings are nested more deeply than the limit."""
     brackets = re.findall(r"[\[\]{}]", STRING.sub("", text))
     return max(itertools.accumulate(1 if bracket in "[{" else -1 for bracket in brackets), default=0) > limit
 
 
 def number(text):
-    # A limit of the format: some libraries misread longer numbers with an exponent.
+    # The format limits the length because some libraries misread longer numbers with an exponent.
     if re.search("^[^eE]{801,}[eE]", text):
         raise refuted("parse", "number_range")
     value = float(text)
     if math.isinf(value):
         raise refuted("parse", "number_range")
-    # Every double beyond 2^53 is integral, and shares its text with other integers (section 2.2).
+    # Every double above 2^53 is an integer, and several integers have the same canonical text (section 2.2).
     if abs(value) > 2**53 - 1:
         raise refuted("parse", "number_precision")
     return value
 
 
-def word(_):  # NaN and Infinity, which Python accepts
+def word(_):  # rejects NaN and Infinity, which Python accepts by default
     raise refuted("parse", "syntax")
 
 
@@ -72,7 +72,7 @@ def members(pairs):
 
 
 def canonical(value):
-    """The text of RFC 8785. Members are sorted by UTF-16 code units (section 3.2.3)."""
+    """Return the canonical JSON text (RFC 8785). Members are sorted by UTF-16 code units (section 3.2.3)."""
     if isinstance(value, dict):
         names = sorted(value, key=lambda name: name.encode("utf-16-be"))
         return "{" + ",".join(f"{canonical(name)}:{canonical(value[name])}" for name in names) + "}"
@@ -84,7 +84,7 @@ def canonical(value):
 
 
 def number_text(value):
-    """Number::toString of ECMA-262. repr has the same digits in another notation."""
+    """Format a number like Number::toString of ECMA-262. repr returns the same digits in another notation."""
     if value == 0:
         return "0"
     sign = "-" if value < 0 else ""

@@ -1,4 +1,4 @@
-"""The trust file: a JWK Set (RFC 7517) of public keys, and what each may be used for."""
+"""The trust file, which is a JWK Set (RFC 7517) of public keys and their permitted uses."""
 
 import base64
 import re
@@ -16,7 +16,7 @@ MEMBERS = {"OKP": ("crv", "kty", "x"), "EC": ("crv", "kty", "x", "y"), "RSA": ("
 PRIVATE = {"d", "p", "q", "dp", "dq", "qi", "oth", "k", "priv"}
 PRIME = 2**255 - 19
 ORDER8 = 2707385501144840649318225287225658788936804267575313519463743609750303402022
-LOW_ORDER = (0, 1, PRIME - 1, ORDER8, PRIME - ORDER8)  # y of the points of low order
+LOW_ORDER = (0, 1, PRIME - 1, ORDER8, PRIME - ORDER8)  # the y coordinates of the points of low order
 
 
 class KeyFileError(Exception):
@@ -28,8 +28,8 @@ class Key:
     id: str
     algorithms: tuple
     public: object
-    material: str  # equal for keys with the same thumbprint
-    issuers: list  # None: only the issuer that the caller names
+    material: str  # the same for keys with the same thumbprint
+    issuers: list  # if None, the key is trusted only for the issuer that the caller names
     roles: list
     not_before: float
     not_after: float
@@ -40,9 +40,9 @@ class Key:
         return issuer in self.issuers if self.issuers is not None else issuer == named
 
     def rejection(self, trust, at):
-        """The code for which the key does not count at a time, or None.
+        """Return the code of the reason why the key is not valid at a time, or None.
 
-        A revocation, except of a superseded ID, holds for the material under every ID.
+        A revocation, except of a superseded ID, applies to the material under every ID.
         """
         for other in trust.values():
             if other.material == self.material and other.revoked_at is not None and not other.superseded:
@@ -55,7 +55,7 @@ class Key:
 
 
 def strict_base64(value, url=False):
-    """Decode padded base64, or unpadded base64url (RFC 4648). None unless it is the only encoding."""
+    """Decode padded base64 or unpadded base64url (RFC 4648). Return None if the text is not canonical."""
     if url:
         value = value.translate({45: "+", 95: "/", 43: "!", 47: "!", 61: "!"}) + "=" * (-len(value) % 4)
     try:
@@ -66,7 +66,7 @@ def strict_base64(value, url=False):
 
 
 def read_trust(data):
-    """The keys of a trust file, by their ID."""
+    """Return a mapping from IDs to the keys in a trust file."""
     try:
         keys = [read_key(jwk) for jwk in parse(data)["keys"]]
     except (Finding, KeyError, TypeError, ValueError, AttributeError) as error:
@@ -94,17 +94,17 @@ def read_key(jwk):
 
 
 def read_material(jwk):
-    """The algorithms, the public key, and the material of a key."""
+    """Return the algorithms, the public key, and the material of a key."""
     kind, alg = jwk["kty"], jwk.get("alg")
     numbers = {name: strict_base64(jwk[name], url=True) for name in MEMBERS[kind] if len(name) == 1}
     material = canonical({name: jwk[name] for name in MEMBERS[kind]})
-    if kind == "AKP":  # is kept, and leaves the signatures that name it undecided
+    if kind == "AKP":  # the key is kept, and signatures that name it are undecided
         require(len(strict_base64(jwk["pub"], url=True) or b"") == {"ML-DSA-44": 1312, "ML-DSA-65": 1952}[alg], "an unsupported key")
         return (), None, material
     if kind == "OKP":
         require(jwk["crv"] == "Ed25519" and alg in (None, "ed25519", "Ed25519", "EdDSA"), "an unsupported key")
         y = int.from_bytes(numbers["x"], "little") & (2**255 - 1)
-        # RFC 8032, section 5.1.3: y is below the prime. A key of low order accepts any message.
+        # RFC 8032, section 5.1.3, requires that y is less than the prime. A key of low order accepts any message.
         require(y < PRIME and y not in LOW_ORDER, "a weak key")
         return ("ed25519", "EdDSA"), ed25519.Ed25519PublicKey.from_public_bytes(numbers["x"]), material
 
