@@ -206,6 +206,8 @@ func (v foreignStep) inclusions(f *Foreign, rep *Report) {
 			included = true
 		case err == nil:
 			first(&open, Check{Code: CodeRoleMismatch, Detail: quoted(key.ID) + " signed the root, but may not sign checkpoints at that time"})
+		case f.All && err.Code == CodeUnknownKey:
+			first(&open, Check{Code: CodeUnknownKey, Detail: err.Detail})
 		case err.Code == CodeUnknownKey || err.Code == CodeUnsupportedAlgorithm:
 			first(&open, Check{Code: CodeBatchNotChecked, Detail: "the key of the log that includes it is not trusted"})
 		case s.Unsure != "":

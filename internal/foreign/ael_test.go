@@ -213,6 +213,30 @@ func withLog(t testing.TB, set *keys.Set, id string) *keys.Set {
 	return again
 }
 
+// TestAELKeys verifies that an artifact is verified only if every key is trusted, that of the log
+// included, and that nothing is intact without signatures, which alone cover the last records.
+func TestAELKeys(t *testing.T) {
+	dir := filepath.Join(vectors.Dir(t, "foreign"), "ael", "ael4", "counterparty_none")
+	log := strings.Trim(string(member(read(t, "ael", "ael4", "counterparty_none", "manifest.json"), "anchor", "log_key")), `"`)
+	all := withLog(t, aelKeys(t, dir), log)
+	if got := outcome(judge(t, all, receipt.Policy{}, aelDirectory(t, dir))); got != "verified" {
+		t.Error(got)
+	}
+	if rep := judge(t, all, receipt.Policy{IntegrityOnly: true}, aelDirectory(t, dir)); rep.Verdict != receipt.Undecided {
+		t.Errorf("integrity only: %s", outcome(rep))
+	}
+	for _, k := range all.Keys() {
+		others := slices.DeleteFunc(all.Keys(), func(other *keys.PublicKey) bool { return other.ID == k.ID })
+		set, err := keys.NewSet(others...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := outcome(judge(t, set, receipt.Policy{}, aelDirectory(t, dir))); got != "undecided unknown_key" {
+			t.Errorf("without the key %s: %s", k.ID, got)
+		}
+	}
+}
+
 // TestAELAnchors verifies that an artifact is refuted if an anchor has unknown members, has no
 // entries, or is not JSON (w, o, n).
 func TestAELAnchors(t *testing.T) {

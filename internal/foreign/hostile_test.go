@@ -55,6 +55,7 @@ func TestHostile(t *testing.T) {
 		{"pipelock-v1", `"ext":{"note":1}`, `"ext":{"note":2}`, "verified"},
 		{"pipelock-v1", `{"version":1,"action_record":{"version":1,"action_id":"a1",`, `{"version":1,"action_record":{"action_id":"a1","version":1,`, "verified"},
 		{"pipelock-v1", `"verdict":"allow","transport":"https"`, `"transport":"https","verdict":"block"`, "undecided signatures_not_checked"},
+		{"pipelock-v1", `"action_record":{"version":1,`, `"action_record":{"version":2,`, "undecided unsupported_schema"},
 		{"pipelock-v1", `"action_id":"a1"`, `"action_id":"a\n1"`, "refuted schema_invalid"},
 		{"pipelock-v1", `"verdict":"allow"`, `"verdict":"allow","run_nonce":"x"`, "undecided signatures_not_checked"},
 		{"pipelock-v2", `"n":3`, `"n":3,"crit":["x"]`, "refuted signature_invalid"},
@@ -248,7 +249,7 @@ func TestAuthority(t *testing.T) {
 
 	// Without keys, nothing shows that the content is intact, because these formats state no hash
 	// and a signature alone does not replace one.
-	for _, name := range []string{"acta-envelope", "acta-flat", "pipelock-v1", "pipelock-v2", "obsigna"} {
+	for _, name := range []string{"acta-envelope", "acta-flat", "pipelock-v1", "pipelock-v2", "obsigna", "a2a-card", "gilda-audit-record", "slsa-vsa", "in-toto-svr"} {
 		if got := judge(t, nil, receipt.Policy{IntegrityOnly: true}, []byte(all[name].text)).Verdict; got != receipt.Undecided {
 			t.Errorf("%s, integrity only: %s", name, got)
 		}

@@ -47,7 +47,11 @@ func ReadV1(doc *canon.Document) *receipt.Foreign {
 	if !form.Members(f, root, []string{"version", "action_record", "signature", "signer_key"}, []string{"ext"}) || !readRecord(f, record) {
 		return f
 	}
-	if version := root.Member("version"); string(version.Raw()) != "1" {
+	version := root.Member("version")
+	if string(version.Raw()) == "1" {
+		version = record.Member("version")
+	}
+	if string(version.Raw()) != "1" {
 		form.Leave(f, receipt.StepSchema, receipt.CodeUnsupportedSchema, version.Pointer(), "the version %s is not known", untrusted.Quote(version.Raw(), 80))
 		return f
 	}
