@@ -50,7 +50,7 @@ func (v *View) Render(w io.Writer, sum *stream.Summary, data, values map[string]
 	}
 
 	t, err := template.New("page").Funcs(template.FuncMap{
-		"visible": visible, "hash": hashText, "stream": streamText, "fault": headline.Fault, "plural": headline.Plural,
+		"visible": visible, "hash": hashText, "stream": streamText, "fault": headline.Fault,
 	}).Parse(viewTemplate + v.Template)
 	if err != nil {
 		return err
