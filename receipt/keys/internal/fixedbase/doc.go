@@ -20,14 +20,13 @@
 //
 // # Correctness
 //
-// Every step is an operation on points, scalars, and coordinates in filippo.io/edwards25519. The
-// addition in that package is complete: it is correct for all points, including points of low
-// order. The code in package fixedbase only converts numbers to digits, and proposes an inverse,
-// which a multiplication confirms. The sum of the digits is s itself and not only s modulo L, so
-// the result is the same as that of crypto/ed25519 even if A has a component of low order. The
-// other steps are the same as in crypto/ed25519: the signature is 64 bytes long; S is less than L;
-// k is reduced modulo L; A is hashed exactly as it was given; the result is encoded, and its bytes
-// are compared with R, which is never decoded.
+// Every step is an operation on points and scalars in filippo.io/edwards25519. The addition in that
+// package is complete: it is correct for all points, including points of low order. The code in
+// package fixedbase only converts numbers to digits. The sum of the digits is s itself and not only
+// s modulo L, so the result is the same as that of crypto/ed25519 even if A has a component of low
+// order. The other steps are the same as in crypto/ed25519: the signature is 64 bytes long; S is
+// less than L; k is reduced modulo L; A is hashed exactly as it was given; the result is encoded,
+// and its bytes are compared with R, which is never decoded.
 //
 // None of the values are secret, so operations need not take constant time.
 //

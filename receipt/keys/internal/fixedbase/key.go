@@ -1,6 +1,7 @@
 package fixedbase
 
 import (
+	"bytes"
 	"crypto/ed25519"
 	"crypto/sha512"
 	"errors"
@@ -81,16 +82,7 @@ func (k *Key) Verify(message, sig []byte) bool {
 
 	// This is step 3 of RFC 8032 section 5.1.7, solved for R. It compares bytes.
 	r := k.combine(s, c)
-	return encode(&r) == [32]byte(sig)
-}
-
-// encode returns the encoding of a point (RFC 8032 section 5.1.2), which is that of Point.Bytes.
-func encode(p *edwards25519.Point) (text [32]byte) {
-	x, y, z, _ := p.ExtendedCoordinates()
-	inverse := invert(z)
-	copy(text[:], y.Multiply(y, &inverse).Bytes())
-	text[31] |= byte(x.Multiply(x, &inverse).IsNegative() << 7)
-	return text
+	return bytes.Equal(r.Bytes(), sig[:32])
 }
 
 // hash returns the hash that k is computed from (RFC 8032 section 5.1.7, step 2).
