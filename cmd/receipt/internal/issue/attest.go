@@ -41,8 +41,8 @@ func NewAttest(e *cli.Env) *cobra.Command {
 subjects are artifacts, written files, and commits. KEY is an ed25519 or ES256
 key of the issuer, and --keys checks signatures by other keys.
 
-vsa and svr state the verdict about a receipt, checked with --keys, or of a
-REPORT (JSON) of receipt verify, unless it is undecided or, for svr, refuted.`,
+vsa and svr state the verdict on a receipt, checked with --keys, or in a REPORT
+(JSON) of receipt verify, unless it is undecided or, for svr, refuted.`,
 		Example: `  receipt attest receipt.json --key issuer.private.json -o attestation.json
   receipt attest receipt.json --key issuer.private.json --commit 8f94139338f9404f26296befa88755fc2598c289 -o attestation.json`,
 		Args: cli.ExactArgs(1, "one receipt"),

@@ -22,7 +22,7 @@ func newBundleExport(e *cli.Env) *cobra.Command {
 		Short: "create a session bundle from a run record",
 		Long: `Create a session bundle from a run record. Secrets, paths of the machine, and
 strings that look like secrets are replaced, and each place is listed in the
-bundle. The same record and flags give the same bytes.`,
+bundle. The same record and flags produce the same bytes.`,
 		Example: `  receipt bundle export run.json -o bundle.json
   receipt bundle export run.json --replay-only --strict`,
 		Args: cli.ExactArgs(1, "one run record"),
@@ -79,8 +79,8 @@ func newBundleSanitize(e *cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sanitize FILE",
 		Short: "remove data from a session bundle",
-		Long: `Remove the data that a mode excludes from a session bundle, and list each place
-in it. A replay_only bundle cannot be converted to a sanitized one.`,
+		Long: `Remove the data that a mode excludes from a session bundle, and list each removal
+in the bundle. A replay_only bundle cannot be converted to a sanitized one.`,
 		Example: `  receipt bundle sanitize local-bundle.json -o bundle.json
   receipt bundle sanitize local-bundle.json --mode replay_only --strict`,
 		Args: cli.ExactArgs(1, "one session bundle"),

@@ -17,9 +17,9 @@ func newBundleValidate(e *cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "validate FILE",
 		Short: "check the form of a session bundle",
-		Long: `Check whether a file has the form of a session bundle, and whether a string in
-it looks like a secret. Nothing shows who created it, or that its contents are
-true.`,
+		Long: `Check whether a file has the form of a session bundle, and whether a string in it
+looks like a secret. The creator of the bundle and the truth of its contents are
+not checked.`,
 		Example: `  receipt bundle validate bundle.json
   receipt bundle validate bundle.json --strict --json`,
 		Args: cli.ExactArgs(1, "one session bundle"),
@@ -98,7 +98,7 @@ func newBundleImport(e *cli.Env) *cobra.Command {
 		Use:   "import FILE",
 		Short: "write the run record of a session bundle",
 		Long: `Write the run record of a session bundle: the embedded record, or the smallest
-one that can be replayed, from the replay fixture and the transcript. Exit
+record that can be replayed, from the replay fixture and the transcript. Exit
 code 3: there is nothing to import.`,
 		Example: `  receipt bundle import bundle.json -o imported.json
   receipt bundle import local-bundle.json --allow-unsafe-secret-markers`,

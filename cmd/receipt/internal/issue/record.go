@@ -43,8 +43,8 @@ ACP, or a log of a coding agent or telemetry. Several files are one task.
 For a directory, or with --each, record one draft or receipt per session or per
 task. Matches of --rules are withheld. --ledger issues receipts; without it,
 drafts are written, one per line. Repeated runs add no duplicates. Without PATH
-and stdin, the agents' sessions on this machine go to the ledger of receipt
-init. In a home directory, only the directories of --agents are read.
+and stdin, the agents' sessions on this machine are issued into the ledger of
+receipt init. In a home directory, only the directories of --agents are read.
 
 Exit codes for a directory, or with --each:
   0  every task has its receipt or draft

@@ -38,10 +38,9 @@ func NewRedact(e *cli.Env) *cobra.Command {
 placeholder, and redactions contains a salted commitment, so that it can be
 disclosed and checked later.
 
---disclosures saves the withheld values, for their owner only; without it, they
-are lost. --rules accepts a set, a YAML policy, or a TOML file of gitleaks
-detectors. --explain prints each place and rule, but no value; --check also
-exits 1 if there is any.`,
+--disclosures saves the withheld values in a file that only its owner can read;
+without it, they are lost. --rules accepts a set, a YAML policy, or a TOML file
+of gitleaks detectors.`,
 		Example: `  receipt redact draft.json --disclosures secret.json -o redacted.json
   receipt redact --explain --rules strict draft.json`,
 		Args: cli.OptionalFile,
@@ -53,8 +52,8 @@ exits 1 if there is any.`,
 	f.StringVar(&o.disclosures, "disclosures", "", "file for the withheld values (`FILE`)")
 	o.output.Register(f, "output (`FILE`)")
 	f.StringVar(&o.supersedes, "supersedes", "", "receipt to supersede (`HASH|FILE`)")
-	f.BoolVar(&o.check, "check", false, "only exit 1 if anything would be withheld")
-	f.BoolVar(&o.explain, "explain", false, "only print places and rules")
+	f.BoolVar(&o.check, "check", false, "like --explain, and exit 1 if anything would be withheld")
+	f.BoolVar(&o.explain, "explain", false, "only print places and rules, never values")
 	cmd.AddCommand(newDisclose(e))
 	return cmd
 }

@@ -95,8 +95,8 @@ func newKeysPublic(e *cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "public KEY",
 		Short: "write the public half of a private key",
-		Long: `Write the public half of a private key, in any form that receipt sign accepts,
-as a JWK Set. The set binds the key to no issuer; receipt keys import does.`,
+		Long: `Write the public half of a private key, in any form that receipt sign accepts, as
+a JWK Set. The set does not bind the key to an issuer; receipt keys import does.`,
 		Example: `  receipt keys public issuer.private.json
   receipt keys public a.private.json | receipt keys import - --issuer harness_b --keys b.json`,
 		Args: cli.ExactArgs(1, "one private key"),

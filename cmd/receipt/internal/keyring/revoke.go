@@ -17,8 +17,8 @@ func newKeysRevoke(e *cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "revoke ID",
 		Short: "revoke a trusted key",
-		Long: `Revoke a key of a trust file. None of its signatures count, under any ID, except
-earlier ones with --reason superseded.`,
+		Long: `Revoke a key of a trust file. None of its signatures are accepted, under any ID,
+except earlier ones with --reason superseded.`,
 		Example: `  receipt keys revoke key_2026_04 --reason superseded --keys keys.json
   receipt keys revoke key_2026_05 --reason compromised --at 2026-05-01T12:00:00Z --keys keys.json`,
 		Args: cli.ExactArgs(1, "one key id"),

@@ -36,7 +36,7 @@ WITNESS is an Ed25519 or ML-DSA-44 key (receipt keys generate --role witness),
 named by its origin or key ID. With --keys, a trusted key of the log must have
 signed the checkpoint.
 
-A record of cosigned checkpoints rules out a smaller tree, and a second tree of
+The record of cosigned checkpoints prevents a smaller tree, and a second tree of
 the same size. For a larger tree, use receipt batch consistency --check.`,
 		Example: `  receipt batch cosign checkpoint.txt --key witness.private.json --keys keys.json -o cosigned.txt
   receipt batch cosign checkpoint.txt --key witness.private.json`,

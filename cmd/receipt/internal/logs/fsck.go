@@ -28,8 +28,8 @@ func newLedgerFsck(e *cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "fsck [FILE]",
 		Short: "verify a ledger: its file, each receipt, each chain",
-		Long: `Verify all of a ledger: the structures of the file, each receipt, its row, its
-place in its chain, and the heads.
+		Long: `Verify a ledger: the structures of the file, each receipt, its row, its place in
+the chain, and the heads.
 
 FILE-head detects a ledger that lost its newest receipts. For a copy without
 that file, use --expect-head.`,

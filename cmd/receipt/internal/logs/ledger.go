@@ -135,8 +135,8 @@ func newLedgerHead(e *cli.Env) *cobra.Command {
 		Use:   "head [FILE]",
 		Short: "print the heads of a ledger's streams",
 		Long: `Print the head of each stream, one per line: hash of the last receipt, number of
-receipts, stream. Keep it elsewhere, to detect later that receipts were removed
-(receipt ledger fsck --expect-head).`,
+receipts, stream. Keep the output elsewhere, to detect later whether receipts
+were removed (receipt ledger fsck --expect-head).`,
 		Example: `  receipt ledger head ledger.db
   receipt ledger head ledger.db >heads.txt`,
 		Args: onlyLedgerFile,

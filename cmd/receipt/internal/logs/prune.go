@@ -30,9 +30,9 @@ func newLedgerPrune(e *cli.Env) *cobra.Command {
 		Short: "remove archived receipts from a ledger",
 		Long: `Remove the content of the oldest receipts from a ledger. The checkpoint must
 cover exactly the first receipts, and be signed by a trusted key of its log. The
-archive must contain those not pruned before, as receipt ledger export writes
-it. IDs, hashes, and positions stay, so chains, proofs, and later checkpoints do
-not change.`,
+archive must contain the receipts that were not pruned before, as receipt ledger
+export writes them. IDs, hashes, and positions are kept, so chains, proofs, and
+later checkpoints do not change.`,
 		Example: `  receipt ledger prune april.db --checkpoint week.txt --archive week.jsonl --keys keys.json
   receipt ledger list april.db --pruned`,
 		Args: onlyLedgerFile,

@@ -25,7 +25,8 @@ func NewTimestamp(e *cli.Env) *cobra.Command {
 	return cli.Group(&cobra.Command{
 		Use:   "timestamp COMMAND",
 		Short: "show that receipts existed before a time (RFC 3161)",
-		Long:  `Send the query of request to an authority, and attach its answer.`,
+		Long:  `Send the query that request writes to a timestamp authority, and attach its
+answer.`,
 		Example: `  receipt timestamp request receipt.json --query query.tsq -o receipt.timestamp
   receipt timestamp attach receipt.timestamp answer.tsr --roots roots.pem`,
 	}, newTimestampRequest(e), newTimestampAttach(e), newTimestampVerify(e))
@@ -38,7 +39,7 @@ func newTimestampRequest(e *cli.Env) *cobra.Command {
 		Use:   "request FILE --query QUERY -o TIMESTAMP",
 		Short: "write the query for an authority",
 		Long: `Write a query about a receipt, a checkpoint, or the last statement of a file.
-TIMESTAMP keeps what attach and verify need.`,
+TIMESTAMP contains the data that attach and verify need.`,
 		Example: `  receipt timestamp request receipt.json --query query.tsq -o receipt.timestamp
   receipt timestamp request checkpoint.txt --query query.tsq -o checkpoint.timestamp`,
 		Args: cli.ExactArgs(1, "one file"),

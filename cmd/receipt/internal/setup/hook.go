@@ -27,8 +27,8 @@ func NewHook(e *cli.Env, fsck Fsck) *cobra.Command {
 	return &cobra.Command{
 		Use:   "hook install|remove claude|git",
 		Short: "record when a session ends, or verify before a push",
-		Long: `Install or remove a hook, which uses the defaults of receipt init: Claude Code
-records a session that ends; git verifies the ledger before a push.`,
+		Long: `Install or remove a hook. Claude Code then records each session when it ends, or
+git verifies the ledger before a push, with the defaults of receipt init.`,
 		Example: `  receipt hook install claude
   receipt hook remove git`,
 		Args: func(cmd *cobra.Command, args []string) error {

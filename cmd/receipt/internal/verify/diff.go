@@ -27,7 +27,7 @@ in B, ~ in both with different values. Values are compared in canonical form.
 Values that the source of a receipt did not report, or reported as a bound, are
 marked.
 
-Exit code 1: the contents differ. 2: one of them could not be read, or has an
+Exit code 1: the contents differ. 2: a receipt could not be read, or contains an
 integer outside ±9007199254740991.`,
 		Example: `  receipt diff mine.json theirs.json
   receipt diff - theirs.json < mine.json`,

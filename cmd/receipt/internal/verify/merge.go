@@ -34,7 +34,7 @@ func NewMerge(e *cli.Env) *cobra.Command {
 		Short: "combine the reports of parts into one verdict",
 		Long: `Combine the reports of parts, in any order, into one verdict. Checks that need
 the parts together are listed as not checked. Split streams are joined by their
-links; if they do not join, the whole is refuted, unless a part was verified
+links; if they do not join, the verdict is refuted, unless a part was verified
 with --partial.
 
 REPORT is the output of verify --format json or ndjson, or the summary in it.

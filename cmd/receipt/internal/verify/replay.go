@@ -128,7 +128,7 @@ func newReplayPlan(e *cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "plan LOG",
 		Short: "list the answers of a task, and the substitutions of a request",
-		Long: `Write as JSON what answered the task of a log, in the order of its events, and
+		Long: `Write, as JSON, the recorded answers of a task, in the order of its events, and
 the deltas of a request, with computed digests.
 
 Exit codes:

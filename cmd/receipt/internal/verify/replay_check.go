@@ -30,10 +30,9 @@ func newReplayCheck(e *cli.Env) *cobra.Command {
 		Use:   "check RECEIPT",
 		Short: "verify a replay's receipt against the log and the request",
 		Long: `Verify the receipt of a replay, and compare it with the draft that the log of its
-source and the request give. Members that neither determines are listed as not
-checked. Some, such as the tenant, need the receipt of the replayed task
-(--source), which must match the log.
-`,
+source and the request determine. Members that neither determines are listed as
+not checked. Some, such as the tenant, require the receipt of the replayed task
+(--source), which must match the log.`,
 		Example: `  receipt replay check replayed.json --log log.jsonl --request request.json --keys keys.json
   receipt replay check replayed.json --log log.jsonl --request request.json --source source.json --integrity-only`,
 		Args: cli.ExactArgs(1, "one receipt"),
