@@ -156,7 +156,7 @@ func noteFault(err error) string {
 	var malformed *tlog.CheckpointError
 	switch {
 	case errors.As(err, &falsified):
-		return fmt.Sprintf("checkpoint: the signature of %q (key id %08x) is false", falsified.Name, falsified.KeyHash)
+		return fmt.Sprintf("checkpoint: the signature of %q (key id %08x) is invalid", falsified.Name, falsified.KeyHash)
 	case errors.As(err, &malformed) && malformed.Line > 0:
 		return fmt.Sprintf("checkpoint, line %d: %s", malformed.Line, malformed.Detail)
 	case errors.As(err, &malformed):

@@ -102,7 +102,7 @@ func promising(f func(args []js.Value) (any, error)) js.Func {
 func guarded(f func(args []js.Value) (any, error), args []js.Value) (result any, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			result, err = nil, fmt.Errorf("the program failed: %v; nothing was decided", p)
+			result, err = nil, fmt.Errorf("the program failed: %v; there is no verdict", p)
 		}
 	}()
 	return f(args)

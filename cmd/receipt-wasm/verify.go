@@ -250,7 +250,7 @@ func recognizePlain(head []byte, whole bool) kind.Found {
 		found = kind.Of(inner, true)
 	}
 	if found.Kind.Beside() { // evidence must not be compressed
-		found.Kind, found.Next = kind.Packed, "unpack it first: only receipts are read compressed"
+		found.Kind, found.Next = kind.Packed, "unpack the file first: only receipts can be read compressed"
 	}
 	return found
 }

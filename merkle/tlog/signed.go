@@ -152,5 +152,5 @@ type SignatureError struct {
 
 // Error returns a message with the name and ID of the key.
 func (e *SignatureError) Error() string {
-	return fmt.Sprintf("merkle: checkpoint: the signature of %q (key id %08x) is false", e.Name, e.KeyHash)
+	return fmt.Sprintf("merkle: checkpoint: the signature of %q (key id %08x) is invalid", e.Name, e.KeyHash)
 }

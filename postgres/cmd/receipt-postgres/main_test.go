@@ -145,7 +145,7 @@ func prepare(t *testing.T, dir string) {
 var (
 	// ofLedger matches the name of a ledger, and messages that are reported only for a ledger in a
 	// file.
-	ofLedger = regexp.MustCompile(`postgres://[^\s"]*/commands(\?[^\s":]*)?|ledger\.db(, readable by its owner only)?`)
+	ofLedger = regexp.MustCompile(`postgres://[^\s"]*/commands(\?[^\s":]*)?|ledger\.db(, readable only by its owner)?`)
 
 	// unmarked matches the line that is printed if no separate record states where the ledger ends.
 	unmarked = regexp.MustCompile(`not checked  whether receipts are missing after the heads.*\n`)

@@ -71,7 +71,7 @@ func newHandler(dir, secret string, hosts ...string) http.Handler {
 			http.Error(w, "this view has another address", http.StatusMisdirectedRequest)
 		case r.Method != http.MethodGet && r.Method != http.MethodHead:
 			h.Set("Allow", "GET, HEAD")
-			http.Error(w, "the view is read with GET", http.StatusMethodNotAllowed)
+			http.Error(w, "the view supports only GET", http.StatusMethodNotAllowed)
 		case found && name == "":
 			http.ServeFileFS(w, r, files, "index.html")
 		case found && dataName.MatchString(name):

@@ -46,7 +46,7 @@ func ReadDefaults(e *Env) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	const hint = "correct the file, or set RECEIPT_CONFIG to another one, or to nothing"
+	const hint = "correct the file, or set RECEIPT_CONFIG to another file or to an empty value"
 	if err != nil {
 		return Usage(hint, "reading defaults %q: %w", e.Config, Reason(err))
 	}

@@ -46,7 +46,7 @@ func newFile(path string, mode fs.FileMode, replaces bool) (*File, error) {
 		if written, _ := filepath.Split(path); written != "" { // keep both slashes, so that a secret in a URL is detected
 			folder = strings.TrimRightFunc(written, func(r rune) bool { return r == '/' || r == filepath.Separator })
 		}
-		return nil, Usage("mkdir -p "+ShellFile(folder), "%q: the folder %q does not exist", path, folder)
+		return nil, Usage("mkdir -p "+ShellFile(folder), "%q: the directory %q does not exist", path, folder)
 	}
 	if err != nil {
 		return nil, Usage("", "%q: %w", path, Reason(err))

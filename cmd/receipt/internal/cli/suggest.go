@@ -165,7 +165,7 @@ func Misdashed(cmd *cobra.Command, args []string) error {
 			f = cmd.Flags().ShorthandLookup(bare)
 		}
 		if f != nil {
-			return Usage("did you mean --"+f.Name+"?", "%q is not a flag: its name has two dashes before it", word)
+			return Usage("did you mean --"+f.Name+"?", "%q is not a flag: names of flags begin with two dashes", word)
 		}
 	}
 	return nil

@@ -117,7 +117,7 @@ func refused(ctx context.Context, t *testing.T, e *cli.Env, name string, patienc
 // TestPatience verifies that a timeout of zero or less is rejected.
 func TestPatience(t *testing.T) {
 	for _, patience := range []time.Duration{0, -time.Second} {
-		if why := refused(t.Context(), t, environment(t, nil), "agent:SHA256:x", patience); !strings.HasPrefix(why, "--key-timeout is longer than nothing, found ") {
+		if why := refused(t.Context(), t, environment(t, nil), "agent:SHA256:x", patience); !strings.HasPrefix(why, "--key-timeout must be more than 0, found ") {
 			t.Error(why)
 		}
 	}

@@ -24,7 +24,7 @@ type Options struct {
 // unknown, and therefore empty.
 func Open(ctx context.Context, e *cli.Env, name string, o Options) (*keys.Signer, error) {
 	if o.Patience <= 0 {
-		return nil, cli.Usage("omit the flag for "+Patience.String(), "--key-timeout is longer than nothing, found %s", o.Patience)
+		return nil, cli.Usage("omit the flag for "+Patience.String(), "--key-timeout must be more than 0, found %s", o.Patience)
 	}
 
 	switch {

@@ -90,7 +90,7 @@ func TellFolders(e *cli.Env, homes []string, asJSON bool) error {
 		fmt.Fprintf(e.Text(), "%-20s %s (%s)\n", f.Agent, cli.SourceName(f.Path), cli.Plural(f.Files, "file", ""))
 	}
 	if len(found) == 0 {
-		e.Note("no folder of an agent was found; OpenCode exports its sessions: opencode export SESSION > FILE")
+		e.Note("no log directory of an agent was found; OpenCode exports its sessions: opencode export SESSION > FILE")
 	}
 	return nil
 }

@@ -104,8 +104,8 @@ func (n *noting) Append(ctx context.Context, runs ...ledger.Run) error {
 }
 
 var (
-	errTenant = errors.New("the ledger has a receipt of it with a different issuer, tenant, or workspace")
-	errTaken  = errors.New("the ledger has its receipt_id for one that superseded the receipt of another task")
+	errTenant = errors.New("the ledger contains a receipt of the task with a different issuer, tenant, or workspace")
+	errTaken  = errors.New("its receipt_id belongs to a stored receipt that superseded the receipt of another task")
 )
 
 func (s *ledgerSink) before(e *entry) (*receipt.Sealed, status, error) {

@@ -137,7 +137,7 @@ func (v *surveyor) look(p *place) (s *sighted, what, err error) {
 var (
 	errEmpty   = errors.New("it is empty")
 	errUnknown = errors.New("not a known log format")
-	errFrames  = errors.New("frames of a bridge name no task: record them alone, with --frames and --task ID")
+	errFrames  = errors.New("frames of a bridge do not name a task: record them separately, with --frames and --task ID")
 )
 
 // related groups logs that may contain each other's lines: logs in the same directory of

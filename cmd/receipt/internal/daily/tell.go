@@ -149,7 +149,7 @@ func (t *teller) counts(of []*entry) string {
 		{c[growing], "still running (left for the next run)", false},
 		{c[known], "known before", len(t.options.Own) == 0},
 		{c[older], "older than --since", false},
-		{c[differs], "recorded before, and different", false},
+		{c[differs], "recorded before with different content", false},
 		{c[refused], "not recorded", false},
 	} {
 		if part.n > 0 || part.always {

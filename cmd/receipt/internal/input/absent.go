@@ -75,7 +75,7 @@ func misnumbered(path string) string {
 	if n, err := strconv.ParseUint(path[at+1:], 10, 32); err == nil && n > 0 {
 		return "did you mean " + file + ":" + strconv.FormatUint(n, 10) + "?"
 	}
-	return "lines and items are named by their numbers, from 1: " + file + ":1"
+	return "lines and items are numbered from 1: " + file + ":1"
 }
 
 // namesIn returns the names of some of the files in a directory.

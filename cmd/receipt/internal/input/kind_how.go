@@ -49,7 +49,7 @@ func nextHow(k kind.Kind, file string) string {
 		kind.Bundle:     "receipt bundle draft FILE --issuer ID",
 		kind.Run:        "receipt bundle export FILE -o BUNDLE",
 		kind.Export:     "create a receipt from a log of the agent or its telemetry: receipt record --help",
-		kind.Archive:    "unpack it into a folder (tar -xf, unzip), then receipt verify FOLDER",
+		kind.Archive:    "unpack it into a directory (tar -xf, unzip), and run receipt verify DIR",
 	}[k], "FILE", file, 1)
 }
 
@@ -81,5 +81,5 @@ func remote(path string) string {
 	case "file":
 		return "give the path: " + cli.ShellFile(rest)
 	}
-	return "fetch it: receipts are read from files, folders and stdin"
+	return "fetch it: receipts are read from files, directories, and stdin"
 }

@@ -148,7 +148,7 @@ func LedgerHint(err error) string {
 	case errors.As(err, new(*sqlite.ReplacedError)):
 		return "list its contents with receipt ledger fsck FILE"
 	case errors.Is(err, ledger.ErrUnreadable):
-		return "check whether any of it can be read with receipt ledger fsck FILE"
+		return "find out what can be read with receipt ledger fsck FILE"
 	}
 	return ""
 }

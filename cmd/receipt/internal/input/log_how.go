@@ -37,11 +37,11 @@ func LogHow(path string) string {
 	// jq converts other forms of JSON.
 	switch {
 	case bytes.HasPrefix(text, []byte("[")):
-		return form + "; jq -c '.[]' " + file + " makes lines of an array"
+		return form + "; jq -c '.[]' " + file + " writes the elements of an array as lines"
 	case bytes.HasPrefix(text, []byte("{")) && bytes.Contains(text, []byte(`"list"`)) && bytes.Contains(text, []byte(`"data"`)):
-		return form + "; jq -c '.data[]' " + file + " makes lines of a list"
+		return form + "; jq -c '.data[]' " + file + " writes the items of a list as lines"
 	case string(first) == "{":
-		return form + "; jq -c . " + file + " makes lines of objects"
+		return form + "; jq -c . " + file + " writes each object as a line"
 	}
 	return form
 }

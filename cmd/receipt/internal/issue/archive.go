@@ -135,7 +135,7 @@ func NewDocumentWriter(e *cli.Env, to *cli.OutputFlags, extensions ...string) (*
 		if form == ".gz" || form == ".zst" {
 			hint = "compress the file afterwards"
 		}
-		return nil, cli.Usage(hint, "the output is a file %s, found %q", cli.OrList(extensions), to.Path)
+		return nil, cli.Usage(hint, "the name of the output file must end in %s, found %q", cli.OrList(extensions), to.Path)
 	}
 
 	// The extension determines whether the output contains exactly one document.
@@ -159,7 +159,7 @@ func (w *DocumentWriter) Put(address string, d *canon.Document) (err error) {
 		if w.cbor != nil {
 			many = ".cborseq"
 		}
-		return cli.Usage("name it "+many, "%q takes exactly one receipt, the input has more", w.path)
+		return cli.Usage("name it "+many, "%q can contain only one receipt, but the input has more", w.path)
 	}
 	if w.cbor == nil {
 		w.text = append(d.AppendCanonical(w.text[:0]), '\n')

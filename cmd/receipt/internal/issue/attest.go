@@ -66,13 +66,13 @@ vsa and svr state the verdict on a receipt, checked with --keys, or in a REPORT
 
 func (o *attestOptions) run(ctx context.Context, e *cli.Env, path string) error {
 	if o.commit != "" && o.predicate != ownPredicate {
-		return cli.Usage("", "--commit is for the predicate %s", ownPredicate)
+		return cli.Usage("", "--commit requires the predicate %s", ownPredicate)
 	}
 	if o.predicate == vsa || o.predicate == svr {
 		return judge(ctx, e, o, path)
 	}
 	if o.verifier != "" {
-		return cli.Usage("", "--verifier is for the predicates %s and %s", vsa, svr)
+		return cli.Usage("", "--verifier requires the predicate %s or %s", vsa, svr)
 	}
 
 	sealed, err := readSealed(e, path, "attested", o.key.Path)
@@ -169,10 +169,10 @@ func (o *attestOptions) review(e *cli.Env, path string, sealed *receipt.Sealed, 
 	case rep.Verdict == receipt.Verified:
 		return nil
 	case rep.Verdict == receipt.Refuted:
-		return cli.Refuted("for details, run receipt verify", "%q must not be attested: %s: %s", cli.SourceName(path), f.Code, f.Detail)
+		return cli.Refuted("for details, run receipt verify", "cannot attest %q: %s: %s", cli.SourceName(path), f.Code, f.Detail)
 	case o.keys == "" && f.Code == receipt.CodeUnknownKey && added:
 		warnOtherKey(e, sealed, public)
-		e.Warn("", "whether the signatures of %q hold was not checked: they are by other keys than %q; --keys checks them", cli.SourceName(path), public.ID)
+		e.Warn("", "the signatures of %q were not checked, because they are by keys other than %q; --keys checks them", cli.SourceName(path), public.ID)
 		return nil
 	}
 	return cli.Undecided(attestHow(path, f.Code), "%q cannot be attested: %s: %s", cli.SourceName(path), f.Code, f.Detail)
@@ -217,7 +217,7 @@ func commitFailure(path string, err error) error {
 	var word *attest.CommitError
 	switch {
 	case errors.As(err, &word) && len(word.Named) > 0:
-		return cli.Refuted("", "%q must not be attested for that commit: it names %s, but --commit is %s", cli.SourceName(path), word.Named[0], word.Commit)
+		return cli.Refuted("", "cannot attest %q for that commit: it names %s, but --commit is %s", cli.SourceName(path), word.Named[0], word.Commit)
 	case errors.As(err, &word):
 		return cli.Usage("print it with git rev-parse HEAD", "--commit must be the full name of a commit, 40 or 64 lowercase hexadecimal digits, found %.80q", word.Commit)
 	}

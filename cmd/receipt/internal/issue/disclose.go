@@ -75,7 +75,7 @@ func disclose(e *cli.Env, path string, o *discloseOptions) error {
 	}
 	sealed, err := receipt.ParseSealed(data)
 	if err != nil {
-		return cli.Refuted("receipt verify --integrity-only "+cli.ShellFile(cli.SourceName(path))+" shows all of it; only a sealed, undamaged receipt has commitments to check", "%q: %w", cli.SourceName(path), err)
+		return cli.Refuted("receipt verify --integrity-only "+cli.ShellFile(cli.SourceName(path))+" lists all faults; only a sealed, undamaged receipt has commitments to check", "%q: %w", cli.SourceName(path), err)
 	}
 
 	// The disclosures are bound to this receipt, so that they cannot be used with any other
@@ -113,7 +113,7 @@ func fieldsHow(doc *canon.Document) string {
 
 	switch n := len(fields); {
 	case n == 0:
-		return "the receipt has no commitment: nothing of it can be disclosed"
+		return "the receipt has no commitment, so nothing can be disclosed"
 	case n > most:
 		return fmt.Sprintf("the receipt has commitments of %s and %d more: its redactions", strings.Join(fields[:most], " "), n-most)
 	}

@@ -31,7 +31,7 @@ COSE_Sign1). KEY is an Ed25519 or ECDSA key.`,
 		Args: cli.ExactArgs(1, "one receipt"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !o.scitt {
-				return cli.Usage("--scitt writes a statement of SCITT", "missing the format of the output")
+				return cli.Usage("--scitt writes a SCITT statement", "missing output format")
 			}
 			if err := o.key.Required(); err != nil {
 				return err
@@ -41,7 +41,7 @@ COSE_Sign1). KEY is an Ed25519 or ECDSA key.`,
 	}
 
 	o.key.Add(cmd)
-	cmd.Flags().BoolVar(&o.scitt, "scitt", false, "write a signed statement of SCITT")
+	cmd.Flags().BoolVar(&o.scitt, "scitt", false, "write a signed SCITT statement")
 	o.output.Register(cmd.Flags(), "output (`FILE`)")
 	return cmd
 }

@@ -152,7 +152,7 @@ func (o *recordOptions) keptLog() (*cli.File, error) {
 	case "":
 		return nil, nil
 	case cli.StdinName:
-		return nil, cli.Usage("", "--log must be a file, because the draft goes to stdout")
+		return nil, cli.Usage("", "--log must be a file, because the draft is written to stdout")
 	}
 	file, err := cli.NewFile(o.log, 0o600, o.output.Force)
 	if err != nil {
@@ -359,11 +359,11 @@ func recordNotes(c record.Counts) (notes []string) {
 	add(c.Unknown, "event of an unknown kind was not read, so lists and counts are lower bounds"+kinds, "events of unknown kinds were not read, so lists and counts are lower bounds"+kinds)
 	add(c.UnknownMembers, "unknown member of a payload was ignored", "unknown members of payloads were ignored")
 	add(c.OtherTasks, "event of another task, or without a task, was skipped", "events of other tasks, or without a task, were skipped")
-	add(c.Retold, "event is replayed from another task: it adds materials and times, and no side effects", "events are replayed from another task: they add materials and times, and no side effects")
-	add(c.Foreign, "answer came from another session than its question, and decided nothing", "answers came from other sessions than their questions, and decided nothing")
+	add(c.Retold, "event is replayed from another task: it adds materials and times, but no side effects", "events are replayed from another task: they add materials and times, but no side effects")
+	add(c.Foreign, "answer came from a session other than that of its question, and was not used", "answers came from sessions other than those of their questions, and were not used")
 	add(c.Repeated, "event came again", "events came again")
 	add(c.Late, "event came after the end and does not affect the receipt", "events came after the end and do not affect the receipt")
-	add(c.Gaps, "sequence of another resource leaves numbers out", "sequences of other resources leave numbers out")
+	add(c.Gaps, "sequence of another resource has missing numbers", "sequences of other resources have missing numbers")
 	add(c.Frames.Unknown, "frame of an unknown type was not read, so lists and counts are lower bounds", "frames of unknown types were not read, so lists and counts are lower bounds")
 	add(c.Frames.OtherSessions, "frame of another session was skipped", "frames of other sessions were skipped")
 	add(c.Frames.Replayed, "update repeated an earlier turn of the loaded session, and was skipped", "updates repeated earlier turns of the loaded session, and were skipped")

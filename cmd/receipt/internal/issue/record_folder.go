@@ -61,7 +61,7 @@ func ofAgents(e *cli.Env, paths []string) (all []string) {
 			all = append(all, path)
 			continue
 		}
-		e.Note("in %q, only the folders of agents are read; see receipt record --agents", cli.SourceName(path))
+		e.Note("in %q, only the log directories of agents are read; see receipt record --agents", cli.SourceName(path))
 		for _, f := range folders {
 			all = append(all, f.Path)
 		}
@@ -118,7 +118,7 @@ func refuseFolderFlags(cmd *cobra.Command) error {
 func recordFolders(ctx context.Context, cmd *cobra.Command, e *cli.Env, paths []string, o *recordOptions) error {
 	for _, name := range []string{"task", "receipt-id", "subject", "log", "log-uri", "disclosures", "frames", "session", "issued-at", "title"} {
 		if cmd.Flags().Changed(name) {
-			return cli.Usage("receipt record FILE --"+name+" records one task", "--%s is of one task, and these may be many", name)
+			return cli.Usage("receipt record FILE --"+name+" records one task", "--%s applies to a single task, but this input can contain several", name)
 		}
 	}
 

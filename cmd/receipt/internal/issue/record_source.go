@@ -140,7 +140,7 @@ func sourceFailure(paths []string, err error) error {
 		if f := input.KindOfFile(paths[0]); f.Kind != kind.Unknown && f.Kind != kind.Transcript {
 			return cli.Usage(input.Next(f, paths[0]), "%q is not a supported log: it is %s", name, f.What)
 		}
-		return cli.Usage("expected a log of one of "+strings.Join(source.Names(), ", "), "%q: none of its first lines is of an agent's log that is read", name)
+		return cli.Usage("expected a log of one of "+strings.Join(source.Names(), ", "), "%q: none of the first lines is from a supported log of an agent", name)
 	case errors.Is(err, source.ErrEmpty):
 		return cli.Usage("", "%q: no line records an action", name)
 	case errors.As(err, &mixed):
@@ -161,7 +161,7 @@ func passedNotes(p source.Passed) (notes []string) {
 	}
 	notes = appendCount(notes, p.Unreadable, "line is not a JSON object, and was skipped", "lines are not JSON objects, and were skipped")
 	notes = appendCount(notes, p.Overlong, "line is too long, and was skipped", "lines are too long, and were skipped")
-	notes = appendCount(notes, p.Repaired, "line has half of a character, and no digests are made of it", "lines have halves of characters, and no digests are made of them")
+	notes = appendCount(notes, p.Repaired, "line contains half of a character, so no digest of it is computed", "lines contain halves of characters, so no digests of them are computed")
 	for _, name := range p.Cut {
 		notes = append(notes, fmt.Sprintf("%q ends in the middle of a line", name))
 	}
@@ -169,5 +169,5 @@ func passedNotes(p source.Passed) (notes []string) {
 		notes = append(notes, fmt.Sprintf("%d sessions are recorded as one task: %s", n, cli.BareNames(p.Sessions[:min(n, 10)])))
 	}
 	agents := cli.BareNames(p.Agents)
-	return appendCount(notes, len(p.Agents), "agent worked for this one, and its log was not given: "+agents, "agents worked for this one, and their logs were not given: "+agents)
+	return appendCount(notes, len(p.Agents), "agent worked for this one, but its log was not given: "+agents, "agents worked for this one, but their logs were not given: "+agents)
 }

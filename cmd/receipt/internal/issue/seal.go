@@ -111,7 +111,7 @@ func SealFailure(path string, err error) error {
 func sealHow(path string, invalid *receipt.InvalidError) string {
 	for _, p := range invalid.Problems {
 		if p.Pointer == "/chain/receipt_hash" {
-			return "receipt sign " + cli.ShellFile(cli.SourceName(path)) + " --key KEY adds a signature, receipt ledger import takes it into a ledger; a new receipt is made of a new draft"
+			return "receipt sign " + cli.ShellFile(cli.SourceName(path)) + " --key KEY adds a signature, and receipt ledger import stores it in a ledger; a new receipt requires a new draft"
 		}
 	}
 	return ""
@@ -175,6 +175,6 @@ func readSealed(e *cli.Env, path, done, key string) (*receipt.Sealed, error) {
 	case errors.As(err, new(*receipt.UndecidedError)):
 		return nil, cli.Undecided("", "%q cannot be %s: %w", name, done, err)
 	default:
-		return nil, cli.Refuted("receipt verify --integrity-only "+cli.ShellFile(name)+" shows all of it", "%q must not be %s: %w", name, done, err)
+		return nil, cli.Refuted("receipt verify --integrity-only "+cli.ShellFile(name)+" lists all faults", "%q must not be %s: %w", name, done, err)
 	}
 }

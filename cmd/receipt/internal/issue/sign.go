@@ -72,7 +72,7 @@ func signCard(ctx context.Context, e *cli.Env, path string, flags *trust.KeyFlag
 	}
 	for _, s := range a2a.Read(doc).Signatures {
 		if s.KeyID == key.Public().ID {
-			return cli.Usage("", "the card is signed by %q already", s.KeyID)
+			return cli.Usage("", "the card is already signed by %q", s.KeyID)
 		}
 	}
 	var failed error // the error is about the key, not about the card

@@ -59,7 +59,7 @@ func generate(ctx context.Context, e *cli.Env, o *generateOptions) error {
 		return err
 	}
 
-	readable := "readable by its owner only"
+	readable := "readable only by its owner"
 	if o.encrypt {
 		readable = "encrypted with a passphrase"
 	}

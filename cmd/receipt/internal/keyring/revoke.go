@@ -58,9 +58,9 @@ func revoke(e *cli.Env, id string, at time.Time, why, to string) error {
 
 	// Whoever stole a key can also forge the times of its signatures, so earlier signatures remain
 	// valid only if the key was superseded.
-	effect, label := "no signature of it counts", "also ended"
+	effect, label := "none of its signatures is accepted", "also ended"
 	if why == receipt.ReasonSuperseded {
-		effect, label = "signatures before that keep counting", "not ended"
+		effect, label = "earlier signatures are still accepted", "not ended"
 	}
 	fmt.Fprintf(e.Out, "%s: revoked, %s; %s\n", cli.EscapeLine(id), revocationText(k.Revoked), effect)
 	if others := trust.namesakes(k); len(others) > 0 {

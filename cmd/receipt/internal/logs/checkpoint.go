@@ -138,7 +138,7 @@ func (o *checkpointOptions) signer(ctx context.Context, e *cli.Env) (*keys.Signe
 	// The key file may name a log. A key from another program has no such name.
 	half := key.Public()
 	if half.Origin != "" && half.Origin != o.origin {
-		return nil, nil, cli.Usage("--origin "+cli.ShellName(half.Origin)+", or a key of its own for another log", "%q is the key of the log %q, found --origin %q", o.key.Path, half.Origin, o.origin)
+		return nil, nil, cli.Usage("--origin "+cli.ShellName(half.Origin)+", or a separate key for another log", "%q is the key of the log %q, found --origin %q", o.key.Path, half.Origin, o.origin)
 	}
 
 	log, err := half.Log(o.origin)
@@ -247,7 +247,7 @@ func (o *checkpointOptions) grow(ctx context.Context, e *cli.Env, selected *mean
 func notSigned(rep *receipt.Report) error {
 	f := rep.Finding()
 	return &cli.Failure{Code: cli.VerdictExit(rep.Verdict), Err: fmt.Errorf("%q: %s, %s: %s; nothing was signed", rep.Address(), rep.Verdict, f.Code, print.ReasonLine(f)),
-		Hint: "receipt verify --integrity-only " + cli.ShellFile(rep.Address()) + " shows all of it"}
+		Hint: "receipt verify --integrity-only " + cli.ShellFile(rep.Address()) + " lists all faults"}
 }
 
 // sound returns an error unless all inputs were read and their receipts are linked.

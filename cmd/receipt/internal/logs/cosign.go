@@ -266,7 +266,7 @@ func (c *cosigned) print(e *cli.Env) error {
 	var b print.Block
 	word := "cosigned"
 	if c.already {
-		word = "cosigned already, and left as it was"
+		word = "already cosigned, and unchanged"
 	}
 
 	fmt.Fprintf(&b, "%s: %s\n", word, c.Head)

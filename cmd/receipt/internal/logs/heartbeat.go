@@ -70,7 +70,7 @@ func (o *statementOptions) register(cmd *cobra.Command) {
 func (o *statementOptions) run(ctx context.Context, e *cli.Env, path string) error {
 	switch {
 	case o.key.Path == "" || o.statements == "" || o.statements == cli.StdinName:
-		return cli.Usage("receipt ledger heartbeat --help has examples", "--key KEY and --statements FILE are both needed")
+		return cli.Usage("receipt ledger heartbeat --help has examples", "both --key KEY and --statements FILE are required")
 	case o.within < 0 || o.within%time.Second != 0:
 		return cli.Usage("", "--within must be in whole seconds, found %v", o.within)
 	}

@@ -245,7 +245,7 @@ func issueFailure(address string, err error) error {
 	case errors.As(err, &invalid):
 		return issue.SealFailure(address, err)
 	case errors.As(err, &secrets):
-		text := fmt.Sprintf("%q seems to hold secrets", address)
+		text := fmt.Sprintf("%q seems to contain secrets", address)
 		for i, f := range secrets.Findings {
 			if i == 10 {
 				text += fmt.Sprintf("\n  and %d more", len(secrets.Findings)-i)

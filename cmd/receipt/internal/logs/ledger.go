@@ -103,7 +103,7 @@ its newest receipts. It must not be on a network file system.`,
 			}
 			readable := ""
 			if file {
-				readable = ", readable by its owner only"
+				readable = ", readable only by its owner"
 			}
 			_, err = fmt.Fprintf(e.Out, "ledger       %s%s\n", cli.EscapeLine(name), readable)
 			return err
@@ -193,7 +193,7 @@ func (show Shower) ledger(ctx context.Context, e *cli.Env, l ledger.Database, ar
 	case errors.As(err, &pruned):
 		return prunedFailure(pruned)
 	case errors.Is(err, ledger.ErrNotFound):
-		return cli.Usage("receipt ledger list "+cli.ShellFile(path)+" lists what there is", "the ledger has no receipt %q", id)
+		return cli.Usage("receipt ledger list "+cli.ShellFile(path)+" lists the stored receipts", "the ledger has no receipt %q", id)
 	case errors.As(err, &refutation):
 		return cli.Refuted("list the damage with receipt ledger fsck", "receipt %q: %w", id, err)
 	case err != nil:

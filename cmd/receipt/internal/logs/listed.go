@@ -81,7 +81,7 @@ func (o *listOptions) run(ctx context.Context, e *cli.Env, paths []string) error
 		return err
 	}
 	if pruned > 0 {
-		e.Note("%s pruned, and not among these", cli.Plural(pruned, "receipt", verbOf(int64(pruned))))
+		e.Note("%s pruned, and not listed", cli.Plural(pruned, "receipt", verbOf(int64(pruned))))
 	}
 	if len(list) == 0 {
 		e.Note("found no receipts")

@@ -108,7 +108,7 @@ func (o *proveOptions) wanted(e *cli.Env) (*wanted, error) {
 	}
 	sealed, err := receipt.ParseSealed(data)
 	if err != nil {
-		return nil, cli.Refuted("receipt verify --integrity-only "+cli.ShellFile(cli.SourceName(o.receipt))+" shows all of it", "%q: %w", cli.SourceName(o.receipt), err)
+		return nil, cli.Refuted("receipt verify --integrity-only "+cli.ShellFile(cli.SourceName(o.receipt))+" lists all faults", "%q: %w", cli.SourceName(o.receipt), err)
 	}
 	return &wanted{name: cli.SourceName(o.receipt), hash: sealed.Hash()}, nil
 }
@@ -195,7 +195,7 @@ func hashOf(d *stream.Document) (canon.Digest, error) {
 		if err := input.RefuseUnsealed(d); err != nil {
 			return canon.Digest{}, err
 		}
-		return canon.Digest{}, cli.Refuted("receipt verify --integrity-only "+cli.ShellFile(d.Address())+" shows why", "%q: %s: a tree is over receipts", d.Address(), receipt.CodeNotAReceipt)
+		return canon.Digest{}, cli.Refuted("receipt verify --integrity-only "+cli.ShellFile(d.Address())+" shows why", "%q: %s: a tree can contain only receipts", d.Address(), receipt.CodeNotAReceipt)
 	}
 	hash, err := chain.Hash(d.Document)
 	switch {

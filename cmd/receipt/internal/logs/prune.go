@@ -100,10 +100,10 @@ func (o *ledgerPruneOptions) run(ctx context.Context, e *cli.Env, path string) e
 
 func (o *ledgerPruneOptions) tell(e *cli.Env, n int64, head *trust.Head, digest canon.Digest) error {
 	if n == 0 {
-		_, err := fmt.Fprintf(e.Out, "pruned       0 receipts: the %s under the checkpoint were pruned before\n", trust.LeavesText(head.Size))
+		_, err := fmt.Fprintf(e.Out, "pruned       0 receipts: the %s that the checkpoint covers were pruned before\n", trust.LeavesText(head.Size))
 		return err
 	}
-	_, err := fmt.Fprintf(e.Out, "pruned       %s, which %s has (%v)\ncheckpoint   %s over %s\n", cli.Plural(int(n), "receipt", ""),
+	_, err := fmt.Fprintf(e.Out, "pruned       %s, archived in %s (%v)\ncheckpoint   %s over %s\n", cli.Plural(int(n), "receipt", ""),
 		cli.EscapeLine(fmt.Sprintf("%q", filepath.Base(o.archive))), digest, cli.EscapeLine(head.Origin), head)
 	return err
 }

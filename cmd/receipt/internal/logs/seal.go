@@ -217,7 +217,7 @@ func warnOtherKeys(e *cli.Env, drafts []*canon.Document, id string) {
 		}
 	}
 	if others > 0 {
-		e.Warn("", "in %s the issuer's key is another one; a signature by %q can only count as a witness's", cli.Plural(others, "draft", ""), id)
+		e.Warn("", "the issuer's key differs in %s; a signature by %q can count only as a witness's", cli.Plural(others, "draft", ""), id)
 	}
 }
 
@@ -232,7 +232,7 @@ func batchFailure(err error, places []string) error {
 	}
 
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s of %s cannot be sealed, so none was", cli.Count(len(list)), cli.Plural(len(places), "draft", ""))
+	fmt.Fprintf(&b, "%s of %s cannot be sealed, so none was sealed", cli.Count(len(list)), cli.Plural(len(places), "draft", ""))
 
 	// The first drafts are described in full, and the others are counted.
 	for i, d := range list {

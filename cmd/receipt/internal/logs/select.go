@@ -200,7 +200,7 @@ func tellPruned(ctx context.Context, e *cli.Env, l ledger.Database, q ledger.Que
 		return input.LedgerReading(err)
 	}
 	if n > 0 {
-		e.Note("%s pruned, and not among these; %s", cli.Plural(int(n), "receipt", verbOf(n)), hint)
+		e.Note("%s pruned, and not listed; %s", cli.Plural(int(n), "receipt", verbOf(n)), hint)
 	}
 	return nil
 }

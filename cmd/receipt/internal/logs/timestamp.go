@@ -25,7 +25,7 @@ func NewTimestamp(e *cli.Env) *cobra.Command {
 	return cli.Group(&cobra.Command{
 		Use:   "timestamp COMMAND",
 		Short: "show that receipts existed before a time (RFC 3161)",
-		Long:  `Send the query that request writes to a timestamp authority, and attach its
+		Long: `Send the query that request writes to a timestamp authority, and attach its
 answer.`,
 		Example: `  receipt timestamp request receipt.json --query query.tsq -o receipt.timestamp
   receipt timestamp attach receipt.timestamp answer.tsr --roots roots.pem`,
@@ -45,7 +45,7 @@ TIMESTAMP contains the data that attach and verify need.`,
 		Args: cli.ExactArgs(1, "one file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if query == "" || output.Path == "" {
-				return cli.Usage("", "--query QUERY and --output TIMESTAMP are both needed")
+				return cli.Usage("", "both --query QUERY and --output TIMESTAMP are required")
 			}
 			if cli.SameFile(query, output.Path) {
 				return cli.Usage("", "--query and --output are the same file, %q", query)
@@ -131,7 +131,7 @@ func newTimestampAttach(e *cli.Env) *cobra.Command {
 				return refusedTimestamp(args[1], err)
 			}
 			if earlier != nil && !bytes.Equal(earlier, s.Token) && !force {
-				return cli.Usage("replace it with --force", "%q has another answer already", args[0])
+				return cli.Usage("replace it with --force", "%q already contains a different answer", args[0])
 			}
 			proven, err := provenTimestamp(e, s, roots, args[1])
 			if err != nil {
@@ -161,7 +161,7 @@ func newTimestampVerify(e *cli.Env) *cobra.Command {
 		Long:  `Verify a timestamp of a file. For the receipts of a checkpoint, use receipt verify.`,
 		Example: `  receipt timestamp verify receipt.timestamp receipt.json --roots roots.pem
   receipt timestamp verify receipt.timestamp receipt.json --roots roots.pem >/dev/null`,
-		Args: cli.ExactArgs(2, "a timestamp file, and the file that it is of"),
+		Args: cli.ExactArgs(2, "a timestamp file, and the file that it dates"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := trust.ReadTimestamp(e, args[0])
 			if err != nil {
@@ -178,7 +178,7 @@ func newTimestampVerify(e *cli.Env) *cobra.Command {
 			case err != nil:
 				return err
 			case kind != s.Kind || !slices.Contains(digests, s.Digest):
-				return cli.Refuted("", "%s: %q is of another file than %q", receipt.CodeTimestampInvalid, args[0], cli.SourceName(args[1]))
+				return cli.Refuted("", "%s: %q is not a timestamp of %q", receipt.CodeTimestampInvalid, args[0], cli.SourceName(args[1]))
 			}
 			return printTimestamp(e, s, proven)
 		},

@@ -293,7 +293,7 @@ func (p *TextPrinter) next(b *Block, rep *receipt.Report, f receipt.Check, doc *
 	case ofAttestation(f):
 		b.Prose("next", "ask for an undamaged attestation from its signer")
 	case f.Code == receipt.CodeHashMismatch && f.Hint != "":
-		b.Prose("next", "ask the issuer for a receipt that fits its hash")
+		b.Prose("next", "ask the issuer for a receipt that matches its hash")
 	case f.Code == receipt.CodeHashMismatch:
 		b.Rows("next", "receipt diff OTHER_COPY "+cli.ShellFile(rep.Address()))
 	case f.Code == receipt.CodeUnknownKey && f.Step == receipt.StepBatch: // the key belongs to a log, not to an issuer
@@ -311,7 +311,7 @@ func (p *TextPrinter) next(b *Block, rep *receipt.Report, f receipt.Check, doc *
 func (p *TextPrinter) undecided(b *Block, rep *receipt.Report, doc *canon.Document) {
 	f := rep.Finding()
 	if c := rep.Check(receipt.StepHash); c.Status == receipt.StatusPassed {
-		b.Row("intact", "the content fits its hash "+rep.ReceiptHash.String())
+		b.Row("intact", "the content matches its hash "+rep.ReceiptHash.String())
 	}
 	b.Prose(f.Step.String(), "NOT DECIDED: "+p.cause(rep, f, cmp.Or(f.Reason, f.Detail)))
 	p.next(b, rep, f, doc)

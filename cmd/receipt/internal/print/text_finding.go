@@ -89,14 +89,14 @@ func ofAttestation(f receipt.Check) bool {
 
 func meaning(rep *receipt.Report, f receipt.Check) string {
 	if ofAttestation(f) {
-		return "the signature of the attestation around the receipt is false; this is not one of the receipt's own signatures"
+		return "the signature of the attestation that contains the receipt is invalid; this is not one of the receipt's own signatures"
 	}
 
 	// A signature covers the stated hash, so it shows whether the content or the stated hash is
 	// incorrect.
 	if by := signer(rep); f.Code == receipt.CodeHashMismatch && by != "" {
 		if f.Hint != "" { // the hash was computed by another rule
-			return by + " signed the stated hash, which was not computed by the rule of the format: the issuer's software is at fault, and whether the content changed cannot be seen"
+			return by + " signed the stated hash, which was not computed by the rule of the format: the issuer's software is at fault, and it is unknown whether the content changed"
 		}
 		return by + " signed the stated hash: the content changed after signing"
 	}
@@ -123,16 +123,16 @@ func intact(rep *receipt.Report) string {
 func linkMeaning(f receipt.Check) string {
 	switch f.Code {
 	case receipt.CodeDuplicateID:
-		return "two receipts state one receipt_id, and at most one of them is right"
+		return "two receipts have the same receipt_id, and at most one of them is correct"
 	case receipt.CodeChainFork:
-		return "two receipts follow the same one, and at most one of them is right"
+		return "two receipts have the same predecessor, and at most one of them is correct"
 	}
 
 	const order = "the receipts are not in the order of their chain"
 	return map[receipt.Cause]string{
 		"predecessor_missing":   "at least one receipt before it is missing",
 		"predecessor_other":     "it does not follow the receipt before it: at least one is missing, was replaced, or is out of order",
-		"predecessor_not_given": "it does not follow the receipt that was to precede it",
+		"predecessor_not_given": "it does not follow the given predecessor",
 		"predecessor_elsewhere": "it follows a receipt of another stream",
 		"predecessor_later":     order,
 		"comes_earlier":         order,

@@ -64,7 +64,7 @@ func (t *Totals) Line(s *stream.Summary) string {
 		for _, n := range unusedEvidence(s) {
 			counts[n.Code]++
 		}
-		parts = append(parts, "evidence of no use"+codeCounts(counts))
+		parts = append(parts, "unused evidence"+codeCounts(counts))
 	}
 
 	if s.Copies > 0 {

@@ -240,17 +240,17 @@ func (c *schemaCheck) conclude() error {
 
 	if c.name != eventSchema {
 		if c.unfit > 0 {
-			fmt.Fprintf(c.out, "%s: does not fit the schema %s\n", file, c.name)
+			fmt.Fprintf(c.out, "%s: does not match the schema %s\n", file, c.name)
 			return cli.ExitWith(cli.ExitRefuted)
 		}
-		_, err := fmt.Fprintf(c.out, "%s: fits the schema %s\n", file, c.name)
+		_, err := fmt.Fprintf(c.out, "%s: matches the schema %s\n", file, c.name)
 		return err
 	}
 
 	if c.unfit > 0 {
-		fmt.Fprintf(c.out, "%s: %d of %d lines do not fit the schema %s\n", file, c.unfit, c.checked, c.name)
+		fmt.Fprintf(c.out, "%s: %d of %d lines do not match the schema %s\n", file, c.unfit, c.checked, c.name)
 		return cli.ExitWith(cli.ExitRefuted)
 	}
-	_, err := fmt.Fprintf(c.out, "%s: %d lines fit the schema %s\n", file, c.checked, c.name)
+	_, err := fmt.Fprintf(c.out, "%s: %d lines match the schema %s\n", file, c.checked, c.name)
 	return err
 }

@@ -59,8 +59,8 @@ func (o flagCheck) checkStores() error {
 	case len(o.batches) > 0 && len(o.receipts) == 0 && o.ledger == "":
 		return cli.Usage("specify receipts with --receipts PATH or --ledger FILE", "--batch requires stored receipts")
 	case o.checkpoint != "" && o.ledger != "":
-		return cli.Usage("receipt ledger export "+cli.ShellName(o.ledger)+" --checkpoint "+cli.ShellName(o.checkpoint)+" -o RECEIPTS writes the receipts that it is over, for --receipts",
-			"--checkpoint is over receipts of files, and a ledger is served")
+		return cli.Usage("receipt ledger export "+cli.ShellName(o.ledger)+" --checkpoint "+cli.ShellName(o.checkpoint)+" -o RECEIPTS writes the receipts that it covers, for --receipts",
+			"--checkpoint must cover receipts in files, but a ledger is served")
 	case o.checkpoint != "" && len(o.receipts) == 0:
 		return cli.Usage("specify receipts with --receipts PATH", "--checkpoint requires stored receipts")
 	}
@@ -84,7 +84,7 @@ func (o flagCheck) checkNewKey(flags *pflag.FlagSet) error {
 	if o.apiKeys == "" {
 		return cli.Usage("specify the file with --api-keys FILE; it is created if it does not exist", "--new-api-key requires a file of API keys")
 	}
-	return onlyFlags(flags, "--new-api-key makes a key and serves nothing", "new-api-key", "api-keys")
+	return onlyFlags(flags, "--new-api-key creates a key and serves nothing", "new-api-key", "api-keys")
 }
 
 func (o flagCheck) checkPageOnly(flags *pflag.FlagSet) error {

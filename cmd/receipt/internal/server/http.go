@@ -113,9 +113,9 @@ func ListenFailure(addr string, err error) error {
 	case errors.Is(err, syscall.EADDRINUSE):
 		return cli.Usage("stop the other program, or specify another port with --addr; port 0 selects a free one", "%q: the port is in use", addr)
 	case errors.Is(err, fs.ErrPermission):
-		return cli.Usage("ports below 1024 need a privilege (on Linux CAP_NET_BIND_SERVICE); others do not", "%q: this user may not listen there", addr)
+		return cli.Usage("ports below 1024 need a privilege (on Linux CAP_NET_BIND_SERVICE); others do not", "%q: this user may not listen on this port", addr)
 	case errors.Is(err, syscall.EADDRNOTAVAIL), errors.Is(err, syscall.EAFNOSUPPORT):
-		return cli.Usage("name an address of this machine", "%q: this machine has no such address", addr)
+		return cli.Usage("specify an address of this machine", "%q: this machine has no such address", addr)
 	}
 	var op *net.OpError
 	if errors.As(err, &op) {

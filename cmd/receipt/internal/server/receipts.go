@@ -168,7 +168,7 @@ func addProofs(o *serveOptions, e *cli.Env, judge *trusted, index *files.Index, 
 		return cli.Refuted("", "%q: %s", o.checkpoint, refusal(err))
 	}
 	if len(h.Logs) == 0 {
-		log.Warn("no trusted key signed the checkpoint; receipts under it are undecided", "checkpoint", o.checkpoint)
+		log.Warn("no trusted key signed the checkpoint; receipts that it covers are undecided", "checkpoint", o.checkpoint)
 	}
 
 	log.Info("checkpoint", "origin", h.Origin, "receipts", h.Size)

@@ -54,7 +54,7 @@ func container(text []byte, in span, name string, first byte) (value span, found
 		switch {
 		case i.name != name:
 		case found:
-			return value, false, fmt.Errorf("the settings have %q twice", name)
+			return value, false, fmt.Errorf("the settings contain %q twice", name)
 		case text[i.value.from] != first:
 			return value, false, fmt.Errorf("%q of the settings is invalid", name)
 		default:

@@ -86,7 +86,7 @@ func TestStrangeSettings(t *testing.T) {
 		"\ufeff{}":                   "the settings are not a JSON object",
 		`{"hooks":[]}`:               `"hooks" of the settings is invalid`,
 		`{"hooks":null}`:             `"hooks" of the settings is invalid`,
-		`{"hooks":{},"hooks":{}}`:    `the settings have "hooks" twice`,
+		`{"hooks":{},"hooks":{}}`:    `the settings contain "hooks" twice`,
 		`{"hooks":{"SessionEnd":3}}`: `"SessionEnd" of the settings is invalid`,
 	} {
 		if got, err := addSetting([]byte(text), line); err == nil || err.Error() != want {

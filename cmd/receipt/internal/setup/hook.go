@@ -133,7 +133,7 @@ func remove(ctx context.Context, e *cli.Env, place string) error {
 	case err != nil:
 		return cli.Usage("", "%q: %w", d.path, err)
 	case !found:
-		return cli.Usage("", "%q has no hook of receipt", d.path)
+		return cli.Usage("", "%q contains no hook of receipt", d.path)
 	}
 	if err := d.write(after); err != nil {
 		return err

@@ -32,7 +32,7 @@ type claim struct {
 func ClaimsOf(e *cli.Env, key *keys.PublicKey) (string, error) {
 	dir := cli.ConfigFile(e, "cosigned")
 	if dir == "" {
-		return "", cli.Usage("--state FILE records what the witness cosigned; use the same file every time", "the key %q is in no file, and the user has no configuration directory", key.ID)
+		return "", cli.Usage("--state FILE records what the witness cosigned; use the same file every time", "the key %q is not in a file, and the user has no configuration directory", key.ID)
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", cli.Usage("specify another file with --state", "%q: %w", dir, cli.Reason(err))
@@ -82,7 +82,7 @@ func (c *claim) judge(held []claim, path string) (known bool, err error) {
 				receipt.CodeMerkleRootMismatch, LeavesText(c.Size), c.Origin, h.Root, c.Root, path)
 		case h.Size > c.Size:
 			return false, cli.Refuted("ask the log for its latest checkpoint",
-				"%s: the witness cosigned a tree of %s of %q before, and this one has %d (%q); nothing was cosigned",
+				"%s: the witness cosigned a tree of %s of %q before, but this tree has %d (%q); nothing was cosigned",
 				receipt.CodeTruncated, LeavesText(h.Size), c.Origin, c.Size, path)
 		}
 	}

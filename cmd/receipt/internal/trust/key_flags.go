@@ -77,7 +77,7 @@ func (k *KeyFlags) Sign(ctx context.Context, e *cli.Env, key *keys.Signer, seale
 
 	// The key may belong to a witness, so a different key is only a warning.
 	if named := root.Member("issuer").Member("public_key_id"); !named.IsZero() && named.String() != public.ID {
-		e.Warn("", "the receipt names %q as its issuer's key; a signature by %q can only count as a witness's", named.String(), public.ID)
+		e.Warn("", "the receipt names %q as its issuer's key; a signature by %q can count only as a witness's", named.String(), public.ID)
 	}
 
 	signed, err := sealed.Sign(ctx, key)

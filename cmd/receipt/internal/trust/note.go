@@ -34,7 +34,7 @@ func PlainMerkle(err error) string {
 	case errors.As(err, &checkpoint):
 		return checkpoint.Detail
 	case errors.As(err, &signature):
-		return fmt.Sprintf("the signature of %q (key id %08x) is false", signature.Name, signature.KeyHash)
+		return fmt.Sprintf("the signature of %q (key id %08x) is invalid", signature.Name, signature.KeyHash)
 	case errors.As(err, &proof):
 		return fmt.Sprintf("malformed %s, line %d: %s", proof.Format, proof.Line, proof.Detail)
 	case errors.As(err, &policy) && policy.Line > 0:

@@ -48,7 +48,7 @@ func (f *timestampFlags) apply(e *cli.Env, file *KeyFile, findings *[]stream.Fin
 		return nil, nil
 	}
 	if len(f.files) == 0 || f.roots == "" {
-		return nil, cli.Usage("receipt timestamp request --help describes how to get a timestamp", "--timestamp and --timestamp-roots are both needed")
+		return nil, cli.Usage("receipt timestamp request --help describes how to get a timestamp", "both --timestamp FILE and --timestamp-roots FILE are required")
 	}
 	roots, err := ReadRoots(e, f.roots)
 	if err != nil {

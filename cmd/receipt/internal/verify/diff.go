@@ -225,7 +225,7 @@ func fits(d *canon.Document, computed canon.Digest) string {
 	case err != nil:
 		return "states no valid hash"
 	case stated == computed:
-		return "fits the hash it states"
+		return "matches the hash it states"
 	}
-	return "does NOT fit the hash it states"
+	return "does NOT match the hash it states"
 }
