@@ -20,7 +20,7 @@ func NewBundle(e *cli.Env) *cobra.Command {
 	return cli.Group(&cobra.Command{
 		Use:   "bundle COMMAND",
 		Short: "package one agent run in a file that can be shared",
-		Long: `Package one run of an agent in a session bundle.`,
+		Long:  `Package one run of an agent in a session bundle.`,
 		Example: `  receipt bundle export run.json -o bundle.json
   receipt bundle validate bundle.json`,
 	}, newBundleExport(e), newBundleValidate(e), newBundleSanitize(e), newBundleImport(e), newBundleDraft(e))
