@@ -68,7 +68,7 @@ func TestContestantsAgree(t *testing.T) {
 		{"no", func([]byte) error { return errNotVerified }},
 	} {
 		if agree(b.ctx, b.sample, []contestant{liar}, false) == nil {
-			t.Errorf("a contestant that always says %s agrees", liar.name)
+			t.Errorf("a contestant that always answers %s agrees", liar.name)
 		}
 	}
 }
@@ -263,7 +263,7 @@ func TestNode(t *testing.T) {
 		t.Error(err)
 	}
 	if n.agree(b.sample, contestant{"yes", func([]byte) error { return nil }}) == nil {
-		t.Error("node agrees with who says yes to altered receipts")
+		t.Error("node agrees with a verifier that accepts altered receipts")
 	}
 	if seconds, err := n.time(0); err != nil || seconds <= 0 {
 		t.Errorf("%v s, %v", seconds, err)
@@ -301,7 +301,7 @@ func TestOptions(t *testing.T) {
 	}
 	for _, line := range []string{"x", "-rounds 4", "-skip nothing", "-receipts 100001", "-receipts 3", "-time 0s", "-record -skip node", "-record -speed", "-nonsense"} {
 		if _, err := parse(strings.Fields(line), &out); err == nil {
-			t.Errorf("%q is taken", line)
+			t.Errorf("%q is accepted", line)
 		}
 	}
 }

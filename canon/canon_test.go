@@ -254,7 +254,7 @@ func TestWithout(t *testing.T) {
 		checkAccepted(t, src) // the document is unchanged
 	}
 	if some < 1000 {
-		t.Errorf("left out %d values, too few to tell anything", some)
+		t.Errorf("%d values were excluded, which is too few for a result", some)
 	}
 }
 

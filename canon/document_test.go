@@ -330,13 +330,13 @@ func TestReuse(t *testing.T) {
 			t.Fatalf("%q: accepted", test.src)
 		}
 		if !d.Root().IsZero() || d.Source() != nil || d.Depth() != 0 || d.IsCanonical() || d.AppendCanonical(nil) != nil {
-			t.Fatalf("%q: something is left behind", test.src)
+			t.Fatalf("%q: a value remains", test.src)
 		}
 		if _, ok := d.LossyInteger(); ok {
-			t.Fatalf("%q: a number is left behind", test.src)
+			t.Fatalf("%q: a number remains", test.src)
 		}
 		if d.Digest() != Sum(nil) {
-			t.Fatalf("%q: a digest is left behind", test.src)
+			t.Fatalf("%q: a digest remains", test.src)
 		}
 		for _, good := range transforms {
 			if err := d.Parse([]byte(good.src), Limits{}); err != nil {

@@ -29,7 +29,7 @@ func FuzzTransform(f *testing.F) {
 			t.Fatal("the input was changed")
 		}
 		if again := reused.Parse(src, Limits{}); (again == nil) != (err == nil) {
-			t.Fatalf("a new Document says %v, a reused one %v", err, again)
+			t.Fatalf("a new Document returns %v, a reused one %v", err, again)
 		}
 		if err != nil {
 			checkRefused(t, src, out, err)
@@ -58,7 +58,7 @@ func checkRefused(t *testing.T, src, out []byte, err error) {
 	}
 	if _, err := Reference(src); err == nil {
 		if _, ok := stricter[e.Code]; !ok || e.Code == codeNumberRange && len(src) < maxMantissa {
-			t.Errorf("the reference accepts what is refused here: %v", e)
+			t.Errorf("the reference accepts a text that the package refuses: %v", e)
 		}
 	}
 }

@@ -26,7 +26,7 @@ func TestMutants(t *testing.T) {
 		text := mutant(rand.New(rand.NewPCG(8785, uint64(i))), seeds)
 		out, err := Transform(text)
 		if again := reused.Parse(text, Limits{}); (again == nil) != (err == nil) || err != nil && again.Error() != err.Error() {
-			t.Fatalf("%d: %.2000q: a new Document says %v, a reused one %v", i, text, err, again)
+			t.Fatalf("%d: %.2000q: a new Document returns %v, a reused one %v", i, text, err, again)
 		}
 		if err != nil {
 			checkRefused(t, text, out, err)

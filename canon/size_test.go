@@ -60,7 +60,7 @@ func TestSize(t *testing.T) {
 			took /= 2
 		}
 		if slack := int64(5 * largeIndex * nodeBytes); took > size+slack || size > c.most*int64(len(c.src))+slack {
-			t.Errorf("%s: parsing %d bytes took %d, Size says %d", name, len(c.src), took, size)
+			t.Errorf("%s: parsing %d bytes took %d, Size returns %d", name, len(c.src), took, size)
 		}
 		if nodes := mostNodes([]byte(c.src)); len(d.nodes) > nodes {
 			t.Errorf("%s: %d nodes, counted %d", name, len(d.nodes), nodes)

@@ -468,7 +468,7 @@ func TestVectorsPointers(t *testing.T) {
 						t.Errorf("%s: %q finds %s, want %s", c.Comment, op.Path, got, want)
 					}
 					if n.Pointer() != op.Path {
-						t.Errorf("%s: the value at %q says it is at %q", c.Comment, op.Path, n.Pointer())
+						t.Errorf("%s: the value at %q reports the pointer %q", c.Comment, op.Path, n.Pointer())
 					}
 					found++
 				} else if !ok {

@@ -65,9 +65,9 @@ func TestFaults(t *testing.T) {
 				}
 			}
 			if len(caught) == 0 {
-				t.Errorf("none of %d cases catches it", len(cases))
+				t.Errorf("none of %d cases detects the fault", len(cases))
 			}
-			t.Logf("caught by %q", caught[:min(3, len(caught))])
+			t.Logf("detected by %q", caught[:min(3, len(caught))])
 		})
 	}
 }

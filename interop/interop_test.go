@@ -91,7 +91,7 @@ func TestCaseMutants(t *testing.T) {
 // different code is detected only if codes are compared.
 func TestDifferent(t *testing.T) {
 	if same([]string{"verified ", "verified ", "refuted syntax"}, false) {
-		t.Error("a verdict that differs was not noticed")
+		t.Error("a different verdict was not detected")
 	}
 	codes := []string{"refuted syntax", "refuted invalid_utf8", "refuted syntax"}
 	if !same(codes, false) || same(codes, true) {

@@ -24,6 +24,6 @@ func TestAppendJSON(t *testing.T) {
 		}
 	}
 	if got, err := AppendJSON([]byte("x"), make(chan int)); err == nil || string(got) != "x" {
-		t.Errorf("got %s, %v for what has no JSON", got, err)
+		t.Errorf("got %s, %v for a value without JSON", got, err)
 	}
 }

@@ -192,7 +192,7 @@ func TestWithin(t *testing.T) {
 	// An unreadable checkpoint includes nothing, so a matching proof decides the result.
 	unreadable := v.OpenCheckpoint([]byte("no checkpoint"))
 	if got := outcomeOf(verify(with(t, with(t, v, proofs(fork)), receipt.Evidence{Checkpoint: unreadable}), data)); got != verified() {
-		t.Errorf("beside one that cannot be read: %v", got)
+		t.Errorf("with an unreadable checkpoint: %v", got)
 	}
 	if got, want := outcomeOf(verify(with(t, v, receipt.Evidence{Checkpoint: unreadable}), data)), refuted(receipt.StepBatch, receipt.CodeCheckpointInvalid, ""); got != want {
 		t.Errorf("one that cannot be read: %v, want %v", got, want)
@@ -260,7 +260,7 @@ func TestWithin(t *testing.T) {
 		t.Error("evidence after a checkpoint that was not compared")
 	}
 	if _, err := v.With(receipt.Evidence{Checkpoint: new(receipt.Checkpoint)}); err == nil {
-		t.Error("a checkpoint that nobody opened")
+		t.Error("accepted a checkpoint that was not opened")
 	}
 }
 
@@ -495,7 +495,7 @@ func TestWithRefuses(t *testing.T) {
 	}
 	for name, e := range map[string]receipt.Evidence{"proofs": proofs(proof), "batches": {Batches: []receipt.Batch{batchOf(t, data)}}, "files": {Materials: files{}}} {
 		if w, err := with(t, v, e).With(receipt.Evidence{}); err == nil || w != nil {
-			t.Errorf("more behind %s: accepted", name)
+			t.Errorf("data after %s: accepted", name)
 		}
 	}
 	if got := verify(with(t, with(t, v, receipt.Evidence{}), proofs(proof)), data).Verdict; got != receipt.Verified {
@@ -506,7 +506,7 @@ func TestWithRefuses(t *testing.T) {
 	w := with(t, v, proofs(proof))
 	proof.Index, proof.Hashes[0] = 9, merkle.Hash{}
 	if got := verify(w, data).Check(receipt.StepBatch).Status; got != receipt.StatusPassed {
-		t.Errorf("the verifier keeps what it was given: %v", got)
+		t.Errorf("the verifier keeps the caller's values: %v", got)
 	}
 	if got := verify(v, data).Check(receipt.StepBatch).Status; got != receipt.StatusNotApplicable {
 		t.Errorf("the original weighs it too: %v", got)

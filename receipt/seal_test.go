@@ -33,7 +33,7 @@ func TestSealRoundTrip(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		if again.Hash() != r.Chain.ReceiptHash {
-			t.Errorf("%s: sealing what was opened gives %v, expected %v", name, again.Hash(), r.Chain.ReceiptHash)
+			t.Errorf("%s: sealing the opened receipt returns %v, expected %v", name, again.Hash(), r.Chain.ReceiptHash)
 		}
 		if got, want := r.Signatures[0].KeyID, "a"; got != want {
 			t.Errorf("%s: key id %q, want %q", name, got, want)
@@ -77,7 +77,7 @@ func TestSealLinks(t *testing.T) {
 	}
 	unknown, err := receipt.Seal(plainDraft(), chain.Head{Hash: first.Hash()})
 	if err != nil || unknown.Head().Count != 0 {
-		t.Errorf("behind a head of unknown count: count %d, %v; want 0", unknown.Head().Count, err)
+		t.Errorf("after a head with an unknown count: count %d, %v; expected 0", unknown.Head().Count, err)
 	}
 }
 
@@ -118,7 +118,7 @@ func TestSealNamesEveryProblem(t *testing.T) {
 		c.edit(d)
 		sealed, err := receipt.Seal(d, chain.Head{})
 		if sealed != nil {
-			t.Errorf("%s: a value beside the error", name)
+			t.Errorf("%s: returned a value and an error", name)
 		}
 		found := problems(t, err)
 		if len(found) != len(c.want) {
@@ -190,7 +190,7 @@ func TestSealDocument(t *testing.T) {
 			continue
 		}
 		if _, err := receipt.ParseSealed(sealed.JSON()); err != nil {
-			t.Errorf("%s: what was sealed is refused: %v", name, err)
+			t.Errorf("%s: the sealed receipt is refused: %v", name, err)
 		}
 		if name == "merkle root" && !strings.Contains(string(sealed.JSON()), `"merkle_root":"`+head.Hash.String()) {
 			t.Errorf("%s was dropped", name)

@@ -39,7 +39,7 @@ func TestSignatureResults(t *testing.T) {
 		for _, s := range verify(verifier(t, keys, c.policy), forge(t, d, keep, signers...)).Signatures {
 			found = append(found, fmt.Sprint(s.Status, " ", s.Role, " ", s.Code))
 			if (s.Code == "") != (s.Detail == "") {
-				t.Errorf("%s: code %q beside detail %q", c.signers, s.Code, s.Detail)
+				t.Errorf("%s: code %q with detail %q", c.signers, s.Code, s.Detail)
 			}
 		}
 		if got := strings.Join(found, ", "); got != c.want {

@@ -56,7 +56,7 @@ func TestTrackEvidence(t *testing.T) {
 		}
 	}
 	if v, idle := new(receipt.Verifier).TrackEvidence(); v == nil || len(idle()) > 0 {
-		t.Error("evidence that nobody gave")
+		t.Error("a verifier without evidence returned unused evidence")
 	}
 }
 

@@ -49,11 +49,11 @@ func TestUnreportedIsWhole(t *testing.T) {
 	got := receipt.ReadUnreported(doc.Root())
 	for _, pointer := range list {
 		if !got.Has(pointer) || !got.Has(pointer+"/x") || got.Has(pointer+"x") {
-			t.Fatalf("%s: %v, below it %v, beside it %v", pointer, got.Has(pointer), got.Has(pointer+"/x"), got.Has(pointer+"x"))
+			t.Fatalf("%s: %v, below it %v, for a sibling %v", pointer, got.Has(pointer), got.Has(pointer+"/x"), got.Has(pointer+"x"))
 		}
 	}
 	if got.Has("/side_effects/tool_calls") || got.Has("/side_effects/tool_calls/0/status") {
-		t.Error("what is not listed is untold")
+		t.Error("an unlisted member is handled as unreported")
 	}
 }
 

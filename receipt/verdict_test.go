@@ -597,7 +597,7 @@ func TestOpen(t *testing.T) {
 	}
 	var zero receipt.Report
 	if zero.Verdict != receipt.Undecided {
-		t.Error("a report that nobody filled in is not undecided")
+		t.Error("an empty report is not undecided")
 	}
 }
 
@@ -644,7 +644,7 @@ func TestTimeOfIssueNotTold(t *testing.T) {
 		rep := verify(verifier(t, keys, c.policy), forge(t, d, keep, keys["early"]))
 		f := rep.Finding()
 		if says := strings.HasSuffix(f.Detail, ", which stands for a time of issue that the source did not tell"); f.Code != "key_not_yet_valid" || says != c.says {
-			t.Errorf("%s is not told, judged at %s: %s, %s", c.untold, c.policy.At, f.Code, f.Detail)
+			t.Errorf("%s is not reported, with the policy time %s: %s, %s", c.untold, c.policy.At, f.Code, f.Detail)
 		}
 	}
 }

@@ -39,7 +39,7 @@ func TestCorpus(t *testing.T) {
 	rate := float64(wrong) / float64(texts)
 	t.Logf("benign: something is withheld from %.2f %% of %d texts", 100*rate, texts)
 	if len(benign) < 800 || rate > 0.01 {
-		t.Errorf("%d benign forms, %.2f %% of the texts are not left alone", len(benign), 100*rate)
+		t.Errorf("%d benign forms, %.2f %% of the texts are changed", len(benign), 100*rate)
 	}
 }
 
@@ -63,7 +63,7 @@ func missedIn(t *testing.T, p *redact.Policy, forms []secrets.Form) (missed, tex
 			r := redacted(t, p, `{"metadata":{"log":`+asValue(text)+`}}`)
 			draft := parse(t, string(r.Draft.Source()))
 			if err := r.Disclosures.Check(draft); err != nil {
-				t.Errorf("%q: what was withheld does not fit: %v", text, err)
+				t.Errorf("%q: the withheld value does not match: %v", text, err)
 			}
 			log := draft.Root().Member("metadata").Member("log")
 			left := log.String()

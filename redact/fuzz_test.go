@@ -138,11 +138,11 @@ func checkStrings(t *testing.T, n canon.Node) {
 	t.Helper()
 	const planted = "k-1234567"
 	if strings.Contains(n.String(), planted) {
-		t.Fatalf("a secret is left at %s", n.Pointer())
+		t.Fatalf("a secret remains at %s", n.Pointer())
 	}
 	for name, v := range n.Members() {
 		if strings.Contains(name.String(), planted) {
-			t.Fatalf("a secret is left in a name at %s", v.Pointer())
+			t.Fatalf("a secret remains in a name at %s", v.Pointer())
 		}
 		checkStrings(t, v)
 	}

@@ -83,7 +83,7 @@ func TestHashes(t *testing.T) {
 		for _, at := range c.stay {
 			before, ok := d.Find(pointer(t, at))
 			if after, still := left.Find(pointer(t, at)); !ok || !still || after.String() != before.String() {
-				t.Errorf("%s: %s is not what it was", c.name, at)
+				t.Errorf("%s: %s has changed", c.name, at)
 			}
 		}
 		again(t, p, r)

@@ -103,7 +103,7 @@ func FuzzMark(f *testing.F) {
 			return
 		}
 		if len(got.Rules) == 0 || string(got.Text) == string(text) {
-			t.Errorf("%q: found %q, and left %q", text, got.Rules, got.Text)
+			t.Errorf("%q: found %q, and %q remains", text, got.Rules, got.Text)
 		}
 		if again, ok := m.Mark(got.Text); ok {
 			t.Errorf("%q: %q, and then %q", text, got.Text, again.Text)

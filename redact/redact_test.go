@@ -141,7 +141,7 @@ func TestSurvivors(t *testing.T) {
 	}
 }
 
-// TestHomePaths verifies numbers 202 and 193 to 195 with the complete default policy.
+// TestHomePaths verifies the invalid inputs 202 and 193 to 195 with the complete default policy.
 func TestHomePaths(t *testing.T) {
 	p := compile(t, redact.Default())
 	for in, want := range map[string]string{
@@ -208,7 +208,7 @@ func TestNothingLeaks(t *testing.T) {
 		} {
 			_, err := p.Redact(parse(t, in), newSalts())
 			if err == nil {
-				t.Errorf("%s is taken", in)
+				t.Errorf("%s is accepted", in)
 				continue
 			}
 			leaks("error", err.Error())

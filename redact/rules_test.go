@@ -55,7 +55,7 @@ func TestCompileRefuses(t *testing.T) {
 	}
 }
 
-// TestPointers verifies numbers 217 to 220. Each document contains only metadata, unless the case
+// TestPointers verifies the invalid inputs 217 to 220. Each document contains only metadata, unless the case
 // specifies a complete document.
 func TestPointers(t *testing.T) {
 	for _, c := range []struct{ pointers, in, want, entries string }{
@@ -134,7 +134,7 @@ func TestMissingPointer(t *testing.T) {
 	}
 }
 
-// TestNames verifies numbers 181 to 187.
+// TestNames verifies the invalid inputs 181 to 187.
 func TestNames(t *testing.T) {
 	everyday := compile(t, redact.Default())
 	for name, want := range map[string]string{
@@ -169,7 +169,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestHeaders verifies numbers 181 to 183 and 195.
+// TestHeaders verifies the invalid inputs 181 to 183 and 195.
 func TestHeaders(t *testing.T) {
 	p := compile(t, redact.Default())
 	for name, want := range map[string]string{

@@ -35,10 +35,10 @@ func TestToolNames(t *testing.T) {
 		for _, name := range asTools(text) {
 			left := cleaned(name)
 			if leftOf(left, text) != "" {
-				t.Errorf("%s: %q is left of %q", f.Name, left, name)
+				t.Errorf("%s: %q remains of %q", f.Name, left, name)
 			}
 			if !strings.HasPrefix(left, "mcp__") && !strings.HasPrefix(left, "host:mcp__") {
-				t.Errorf("%s: %q is left of %q", f.Name, left, name)
+				t.Errorf("%s: %q remains of %q", f.Name, left, name)
 			}
 		}
 	}

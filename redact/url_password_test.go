@@ -37,12 +37,12 @@ func TestURLPasswords(t *testing.T) {
 					text := a.before + written + a.after
 					marked, found := marker.Mark([]byte(text))
 					if !found || strings.Contains(string(marked.Text), needle) {
-						t.Errorf("%q: %q is left", text, marked.Text)
+						t.Errorf("%q: %q remains", text, marked.Text)
 					} else if again, found := marker.Mark(marked.Text); found {
 						t.Errorf("%q: %q, and then %q", text, marked.Text, again.Text)
 					}
 					if r := redacted(t, policy, `{"metadata":{"t":`+quote(text)+`}}`); strings.Contains(string(r.Draft.Source()), needle) {
-						t.Errorf("%q: in a draft %s is left", text, r.Draft.Source())
+						t.Errorf("%q: in a draft, %s remains", text, r.Draft.Source())
 					}
 					if t.Failed() {
 						return

@@ -8,7 +8,7 @@ import (
 	"github.com/receiptkit/receiptkit/redact"
 )
 
-// TestURLs verifies numbers 196 to 201 in the list of invalid inputs.
+// TestURLs verifies the invalid inputs 196 to 201.
 func TestURLs(t *testing.T) {
 	const r = "%5Bredacted%5D"
 	p := compile(t, redact.Rules{URLs: redact.URLsAnywhere, References: true})

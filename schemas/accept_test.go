@@ -41,7 +41,7 @@ func TestAcceptsReceipts(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !schemas.Accepts(s, d.Root()) {
-			t.Errorf("%s is left to the library", name)
+			t.Errorf("%s is not accepted without the library", name)
 		}
 		if n := testing.AllocsPerRun(10, func() { s.Check(d.Root()) }); n > 0 {
 			t.Errorf("%s: %v allocations", name, n)

@@ -37,7 +37,7 @@ func TestCutsChangeNothing(t *testing.T) {
 			for _, most := range []int{0, 1, 2, 3, 7} {
 				cases++
 				if got := s.CheckCut(doc.Root(), most); !reflect.DeepEqual(got, whole) {
-					t.Errorf("%s, cut behind %d:\n%+v\nwant\n%+v", f.pointer(), most, got, whole)
+					t.Errorf("%s, truncated after %d:\n%+v\nexpected\n%+v", f.pointer(), most, got, whole)
 				}
 			}
 		}
@@ -65,7 +65,7 @@ func TestCutsInKeys(t *testing.T) {
 		}
 		for _, most := range []int{0, 1, 2, 100} {
 			if got := s.CheckCut(doc.Root(), most); got.Total != want {
-				t.Errorf("%s, cut behind %d: %v, want %d", src, most, got, want)
+				t.Errorf("%s, truncated after %d: %v, expected %d", src, most, got, want)
 			}
 		}
 	}

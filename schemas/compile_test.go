@@ -224,7 +224,7 @@ func explicit(t *testing.T, node map[string]any, at string, documented bool, obj
 		t.Errorf("%s has no description", at)
 	}
 	if node["$ref"] != nil && (len(node) > 2 || len(node) == 2 && node["description"] == nil) {
-		t.Errorf("%s: a $ref beside other keywords", at)
+		t.Errorf("%s: a $ref with other keywords", at)
 	}
 	if (node["uniqueItems"] != nil || node["contains"] != nil) && node["maxItems"] == nil {
 		t.Errorf("%s: cutting the array would change the answer", at)

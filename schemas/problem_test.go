@@ -108,7 +108,7 @@ func TestManyProblems(t *testing.T) {
 	}
 	got := check(t, s, text(t, receipt))
 	if got.Total != 500 || len(got.Problems) != schemas.MaxProblems {
-		t.Fatalf("%d problems, %d told", got.Total, len(got.Problems))
+		t.Fatalf("%d problems, %d reported", got.Total, len(got.Problems))
 	}
 	for i, p := range got.Problems {
 		if want := fmt.Sprintf("/unknown%03d", i); p.Pointer != want {

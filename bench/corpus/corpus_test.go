@@ -17,7 +17,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
 
-// made runs the command and returns the folder that it wrote, and what it told.
+// made runs the command, and returns the directory that it wrote and its output.
 func made(t *testing.T, args ...string) (dir, told string) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "corpus")
@@ -30,7 +30,7 @@ func made(t *testing.T, args ...string) (dir, told string) {
 		t.Fatal(err)
 	}
 	if parts, _ := filepath.Glob(filepath.Join(dir, "*.part")); len(parts) > 0 {
-		t.Errorf("left behind: %q", parts)
+		t.Errorf("files remain: %q", parts)
 	}
 	return dir, b.String()
 }
@@ -44,8 +44,8 @@ func read(t *testing.T, path ...string) []byte {
 	return data
 }
 
-// TestForms: all forms hold the same receipts, and what lies beside them is
-// enough to verify them.
+// TestForms verifies that all forms contain the same receipts, and that the other files in the
+// directory suffice to verify them.
 func TestForms(t *testing.T) {
 	dir, told := made(t, "-receipts", "40", "-form", "jsonl,zst,cborseq,files")
 	lines := read(t, dir, "corpus.jsonl")
@@ -73,11 +73,11 @@ func TestForms(t *testing.T) {
 	}
 	verify(t, dir, bytes.Lines(lines))
 	if want := "40 receipts, "; !strings.HasPrefix(told, want) || strings.Count(told, "\n") != 5 {
-		t.Errorf("told %q", told)
+		t.Errorf("reported %q", told)
 	}
 }
 
-// fromCBOR returns a sequence as lines.
+// fromCBOR returns the receipts in a CBOR sequence as JSON lines.
 func fromCBOR(t *testing.T, path string) (lines []byte) {
 	t.Helper()
 	codec, r := archive.NewCodec(), archive.NewReader(bytes.NewReader(read(t, path)))
@@ -118,7 +118,7 @@ func verify(t *testing.T, dir string, texts func(func([]byte) bool)) {
 	}
 }
 
-// TestTexts: another spelling, the same values.
+// TestTexts verifies that each text format contains the same values as the plain format.
 func TestTexts(t *testing.T) {
 	plain, _ := made(t, "-receipts", "10", "-form", "files")
 	for _, text := range []string{"pretty", "ascii"} {
@@ -158,12 +158,13 @@ func TestRefusals(t *testing.T) {
 		"-o x -text pretty", "-o x -text pretty -form files,jsonl", "-o x -damage 5", "-o x -seed -1",
 	} {
 		if _, err := parse(strings.Fields(line), io.Discard); err == nil {
-			t.Errorf("%q is taken", line)
+			t.Errorf("%q is accepted", line)
 		}
 	}
 }
 
-// TestFailureLeavesNothing but the trust file, which was complete before.
+// TestFailureLeavesNothing verifies that a failed run leaves only the trust file, which was completed
+// before the failure.
 func TestFailureLeavesNothing(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
@@ -177,11 +178,12 @@ func TestFailureLeavesNothing(t *testing.T) {
 	}
 	left, _ := filepath.Glob(filepath.Join(dir, "*"))
 	if len(left) != 1 || filepath.Base(left[0]) != "keys.json" {
-		t.Errorf("left behind: %q", left)
+		t.Errorf("files remain: %q", left)
 	}
 }
 
-// TestFilesAreNotMixed: an older folder of receipts is not added to.
+// TestFilesAreNotMixed verifies that the command does not add receipts to an existing directory of
+// receipts.
 func TestFilesAreNotMixed(t *testing.T) {
 	dir, _ := made(t, "-receipts", "2", "-form", "files")
 	o, err := parse([]string{"-o", dir, "-receipts", "1", "-form", "files"}, io.Discard)

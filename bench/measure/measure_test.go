@@ -169,7 +169,7 @@ func TestParse(t *testing.T) {
 	}
 	for _, line := range []string{"", "-runs 0 x {jobs}", "-jobs 0 x {jobs}", "-jobs , x {jobs}", "x", "-least-gain 2 -jobs 1 x", "-nonsense x"} {
 		if _, err := parse(strings.Fields(line), io.Discard); err == nil {
-			t.Errorf("%q is taken", line)
+			t.Errorf("%q is accepted", line)
 		}
 	}
 }

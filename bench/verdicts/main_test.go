@@ -28,8 +28,8 @@ echo '{"verdict":"verified","checks":[]}'
 	return path
 }
 
-// TestCompare verifies that a different exit code is reported as a difference, that a different
-// code with the same exit code is too, and that identical versions have no differences.
+// TestCompare verifies that a different exit code and a different code with the same exit code are
+// reported as differences, and that identical versions have no differences.
 func TestCompare(t *testing.T) {
 	dir := t.TempDir()
 	receipt, err := fixtures.Read("valid/task.json")

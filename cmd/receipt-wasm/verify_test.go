@@ -355,7 +355,7 @@ func TestRecognize(t *testing.T) {
 	}
 	for _, c := range m.Cases {
 		if got := recognize(read(t, c.File), true); got.Kind.Beside() {
-			t.Errorf("%s is taken for %s", c.File, got.What)
+			t.Errorf("%s is recognized as %s", c.File, got.What)
 		}
 	}
 }
@@ -507,14 +507,14 @@ func TestAttestation(t *testing.T) {
 			t.Errorf("%s: %s %s", name, g.summary, g.lines.String())
 		}
 		if name == "good" && !strings.Contains(g.lines.String(), `"algorithm":"dsse"`) {
-			t.Errorf("its signature is not told: %s", g.lines.String())
+			t.Errorf("the signature is not reported: %s", g.lines.String())
 		}
 		d, err := open(context.Background(), source, 1)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
 		if name != "malformed" && d.Hash != sealed.Hash().String() {
-			t.Errorf("%s: shown is what has the hash %s", name, d.Hash)
+			t.Errorf("%s: the page shows the content with the hash %s", name, d.Hash)
 		}
 	}
 }

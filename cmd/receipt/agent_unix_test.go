@@ -159,7 +159,7 @@ func TestInterruptedKeyService(t *testing.T) {
 		}
 		for began := time.Now(); alive(child); time.Sleep(5 * time.Millisecond) {
 			if time.Since(began) > 10*time.Second {
-				t.Fatalf("%s: process %d is left over", verb.args, child)
+				t.Fatalf("%s: process %d is still running", verb.args, child)
 			}
 		}
 		after := strings.Replace(strings.Join(files(t), " "), "l.db l.db-head", "l.db", 1) // opening a ledger creates its head file

@@ -36,7 +36,7 @@ func TestBundleRefused(t *testing.T) {
 				t.Errorf("%v: exit %d, %q, %s, expected %s", args, code, stdout, stderr, want)
 			}
 			if _, err := os.Stat(none); err == nil {
-				t.Fatalf("%v left a file", args)
+				t.Fatalf("a file remains after %v", args)
 			}
 		}
 	}

@@ -129,7 +129,7 @@ func TestBundleSecrets(t *testing.T) {
 					t.Errorf("%v, %s at %s: %q is said: %s%s", args, name, p.path, part, stdout, stderr)
 				}
 				if _, err := os.Stat(none); err == nil {
-					t.Errorf("%v left a file", args)
+					t.Errorf("a file remains after %v", args)
 				}
 
 				// Without --strict, a match of a heuristic causes only a warning, which does not
@@ -156,11 +156,11 @@ func checkSanitized(t *testing.T, dir, file, what, secret string) {
 	t.Helper()
 	code, stdout, stderr := command(nil, "bundle", "sanitize", file)
 	if part := leaks(stdout+stderr, secret); part != "" {
-		t.Errorf("%s: sanitized, %q is left", what, part)
+		t.Errorf("%s: sanitized, but %q remains", what, part)
 	}
 	clean := filepath.Join(dir, "clean.json")
 	writeFile(t, clean, stdout)
 	if again, _, stderr2 := command(nil, "bundle", "validate", clean, "--strict"); code != 0 || again != 0 {
-		t.Errorf("%s: exit %d %s, and of what is sanitized %d %s", what, code, stderr, again, stderr2)
+		t.Errorf("%s: exit code %d %s, and for the sanitized bundle %d %s", what, code, stderr, again, stderr2)
 	}
 }

@@ -57,7 +57,7 @@ func TestBatchesDocument(t *testing.T) {
 	for _, s := range steps {
 		expected, ok := want[s.name]
 		if !ok {
-			t.Fatalf("docs/batches.md has a block %q that nobody expects", s.name)
+			t.Fatalf("docs/batches.md has an unexpected block %q", s.name)
 		}
 		cmd := exec.Command("bash", "-euo", "pipefail", "-c", s.commands)
 		cmd.Dir = dir

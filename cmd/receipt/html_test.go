@@ -78,7 +78,7 @@ func TestPageSentence(t *testing.T) {
 	for i, line := range got {
 		var text string
 		if err := json.Unmarshal([]byte(line), &text); err != nil || text != want[i] {
-			t.Errorf("the page says %q, the command %q (%v)", text, want[i], err)
+			t.Errorf("the page shows %q, the command %q (%v)", text, want[i], err)
 		}
 	}
 }

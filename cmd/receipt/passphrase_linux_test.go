@@ -61,7 +61,7 @@ func (w *typist) asked(question string) {
 	w.t.Helper()
 	for began := time.Now(); !strings.Contains(w.p.String()[w.read:], question+" ") || w.echoes(); time.Sleep(time.Millisecond) {
 		if time.Since(began) > 30*time.Second {
-			w.t.Fatalf("nobody asked %s: %q, %s", question, w.p.String()[w.read:], &w.told)
+			w.t.Fatalf("the prompt %s did not appear: %q, %s", question, w.p.String()[w.read:], &w.told)
 		}
 	}
 	w.read = len(w.p.String())

@@ -57,7 +57,7 @@ func TestEventsPage(t *testing.T) {
 	for table, member := range map[string]string{"decisions": "decision", "results": "status", "handoffs": "status"} {
 		for _, w := range tables[table] {
 			if w[0] != "" && !regexp.MustCompile("\n\\| `"+member+"` \\|[^\n]*\\b"+w[0]+"\\b").MatchString(page) {
-				t.Errorf("the page does not say what %s means as a %s", w[0], member)
+				t.Errorf("the page does not explain %s as a %s", w[0], member)
 			}
 		}
 	}

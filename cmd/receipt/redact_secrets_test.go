@@ -193,7 +193,7 @@ func (s *stage) run(t *testing.T, stdin string, exits string, args ...string) {
 	}
 	for stream, text := range map[string][]byte{"stdout": stdout.Bytes(), "stderr": stderr.Bytes()} {
 		if n, at := s.watch.sees(text); n > 0 {
-			t.Errorf("%s: a part of secret %d is on %s, at byte %d, behind %q", name, n-1, stream, at, text[max(0, at-60):at])
+			t.Errorf("%s: a part of secret %d is on %s, at byte %d, after %q", name, n-1, stream, at, text[max(0, at-60):at])
 		}
 	}
 }
@@ -457,7 +457,7 @@ func (s *stage) leftovers(t *testing.T) {
 			n, at := s.watch.sees(data)
 			if !strings.HasPrefix(name, "disclosures") {
 				if n > 0 {
-					t.Errorf("a part of secret %d is in %s, at byte %d, behind %q", n-1, name, at, data[max(0, at-60):at])
+					t.Errorf("a part of secret %d is in %s, at byte %d, after %q", n-1, name, at, data[max(0, at-60):at])
 				}
 				return nil
 			}

@@ -106,7 +106,7 @@ func TestRedactFails(t *testing.T) {
 			t.Errorf("%q: exit %d, %s", c.args, code, message)
 		}
 		if now := files(t); !slices.Equal(now, before) {
-			t.Errorf("%q left %q", c.args, now)
+			t.Errorf("%q changed the files to %q", c.args, now)
 		}
 	}
 	if old, err := os.ReadFile("old"); err != nil || string(old) != "old" {

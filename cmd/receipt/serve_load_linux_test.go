@@ -183,7 +183,7 @@ func newMemoryGroup(t *testing.T, limit int64) *memoryGroup {
 				}
 				time.Sleep(20 * time.Millisecond)
 			}
-			t.Errorf("%s is left behind", dir)
+			t.Errorf("%s remains", dir)
 		})
 		t.Logf("in the cgroup %s with %s = %d", dir, file, limit)
 		return g

@@ -302,7 +302,7 @@ func TestSQLColumns(t *testing.T) {
 			}
 		}
 		if !strings.Contains(string(page), "`"+name+"`") {
-			t.Errorf("docs/sql.md says nothing of %s", name)
+			t.Errorf("docs/sql.md does not mention %s", name)
 		}
 	}
 }

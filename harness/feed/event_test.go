@@ -110,7 +110,7 @@ func FuzzLastEventID(f *testing.F) {
 		case err != nil && (id != "" || codeOf(err) != protocol.CodeInvalid || frameErr == nil):
 			t.Errorf("%q: %q, %v", value, id, err)
 		case err == nil && (id != value || value != "" && frameErr != nil):
-			t.Errorf("%q is taken for %q", value, id)
+			t.Errorf("%q is accepted as %q", value, id)
 		}
 	})
 }

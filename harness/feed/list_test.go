@@ -157,7 +157,7 @@ func TestItemsAsTheyAre(t *testing.T) {
 	}
 	for _, name = range []string{"", strings.Repeat("x", 256)} {
 		if got := ask(m, "GET", "/?limit=2", ""); got.said() != "500 internal_error" {
-			t.Errorf("behind %.9q: %s", name, got.body)
+			t.Errorf("after %.9q: %s", name, got.body)
 		}
 	}
 	items = []any{func() {}}

@@ -58,7 +58,7 @@ func TestStream(t *testing.T) {
 		}
 		if c.most == 0 {
 			if got.body != "" {
-				t.Errorf("behind the last: %q", got.body)
+				t.Errorf("after the last event: %q", got.body)
 			}
 			continue
 		}

@@ -102,8 +102,8 @@ func newLine(c *Commit) ([]byte, error) {
 	return append(dst, '\n'), nil
 }
 
-// parseLine parses a line without its line feed. The document doc is set to the line's index, which
-// contains the texts of the events.
+// parseLine parses a line without its line feed. It also stores the parsed line, which contains the
+// texts of the events, in doc.
 func parseLine(doc *canon.Document, text []byte) (*Commit, error) {
 	if err := checkSum(text); err != nil {
 		return nil, err

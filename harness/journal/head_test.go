@@ -69,10 +69,10 @@ func TestLostLines(t *testing.T) {
 				}
 				damage, ok := errors.AsType[*journal.DamageError](err)
 				if left >= had && err != nil || left < had && (!ok || damage.Line != left+1) {
-					t.Errorf("%d lines are left of %d: %v", left, had, err)
+					t.Errorf("%d of %d lines remain: the error is %v", left, had, err)
 				}
 				if left < had && !bytes.Equal(contents(t, path), file) {
-					t.Errorf("%d lines are left of %d: the file was changed", left, had)
+					t.Errorf("with %d of %d lines, the file was changed", left, had)
 				}
 			}
 		}

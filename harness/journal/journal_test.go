@@ -322,7 +322,7 @@ func TestAppliedIsThere(t *testing.T) {
 	defer j.Close()
 	add(t, j, happened("task.submitted", "a"))
 	if n := <-found; n != 1 {
-		t.Errorf("%d events of what was applied, expected 1", n)
+		t.Errorf("%d events for the applied change, expected 1", n)
 	}
 }
 

@@ -246,7 +246,7 @@ func TestEveryByte(t *testing.T) {
 	}
 	for n := range end {
 		if n%7 == 0 && verdict(good[:n]) == "verified" {
-			t.Errorf("verified when cut behind %d bytes", n)
+			t.Errorf("verified after truncation to %d bytes", n)
 		}
 	}
 }

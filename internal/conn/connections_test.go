@@ -138,7 +138,7 @@ func TestWaitingMakeRoom(t *testing.T) {
 		waiting := l.dials(n, "/", "")
 		for range 3 {
 			if err := l.dial().ask("/", keyed); err != nil {
-				t.Errorf("beside %d that wait: %v", n, err)
+				t.Errorf("with %d waiting connections: %v", n, err)
 			}
 		}
 		closed := make(chan bool, n)

@@ -33,6 +33,6 @@ func TestShares(t *testing.T) {
 	}
 	s := NewShares(100)
 	if !s.Take("a", 100) || s.Take("b", 1) || s.Any() {
-		t.Error("who holds nothing may take all that is left, and not more")
+		t.Error("the first client must be able to take the entire capacity, and a second client none")
 	}
 }

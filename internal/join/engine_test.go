@@ -312,7 +312,7 @@ func TestEngineAgrees(t *testing.T) {
 		e := &engine{t: t, dice: dice}
 		sum := e.summary(v, files, l.Expect)
 		if got := gist(t, sum); got != gist(t, want) {
-			t.Fatalf("case %d: an engine says\n%s\none machine\n%s", i, got, gist(t, want))
+			t.Fatalf("case %d: an engine reports\n%s\nand one machine reports\n%s", i, got, gist(t, want))
 		}
 		if got := whole(e.findings(), sum); !slices.Equal(got, found) {
 			t.Fatalf("case %d: an engine finds\n%v\none machine\n%v", i, got, found)

@@ -181,10 +181,10 @@ func TestTangleAgrees(t *testing.T) {
 		check := func(who string, s *stream.Summary, own, reports []string) {
 			t.Helper()
 			if !slices.Equal(reports, own) {
-				t.Fatalf("case %d: %s says\n%s\nof what one machine says\n%s", seed, who, own, reports)
+				t.Fatalf("case %d: %s reports\n%s\nfor the reports of one machine\n%s", seed, who, own, reports)
 			}
 			if want, got := gist(t, sum), gist(t, s); want != got {
-				t.Fatalf("case %d: %s says\n%s\nand one machine\n%s", seed, who, got, want)
+				t.Fatalf("case %d: %s reports\n%s\nand one machine reports\n%s", seed, who, got, want)
 			}
 		}
 		files = split(list, 1+g.dice.IntN(6), g.dice)

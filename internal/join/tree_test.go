@@ -194,10 +194,10 @@ func TestTreeAgrees(t *testing.T) {
 		sum, reports := machine(t, v, files, o)
 		s, own := workers(t, v, files, o, g.dice)
 		if !slices.Equal(reports, own) {
-			t.Fatalf("case %d: an engine says\n%s\nof what one machine says\n%s", seed, own, reports)
+			t.Fatalf("case %d: an engine reports\n%s\nfor the reports of one machine\n%s", seed, own, reports)
 		}
 		if want, got := gist(t, sum), gist(t, s); want != got {
-			t.Fatalf("case %d: an engine says\n%s\nand one machine\n%s", seed, got, want)
+			t.Fatalf("case %d: an engine reports\n%s\nand one machine reports\n%s", seed, got, want)
 		}
 		for _, f := range sum.Findings {
 			if f.Stream == nil {

@@ -70,7 +70,7 @@ func TestForeignReceipts(t *testing.T) {
 			t.Errorf("%.80q: %+v; want %q", head, got, want)
 		}
 		if want == "statement" && got.Kind.ForeignReceipt() {
-			t.Errorf("%.80q: %+v is taken for a receipt", head, got)
+			t.Errorf("%.80q: %+v is recognized as a receipt", head, got)
 		}
 	}
 }

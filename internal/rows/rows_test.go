@@ -27,7 +27,7 @@ func verifier(t testing.TB) *receipt.Verifier {
 	return v
 }
 
-// tableOf verifies an input and returns its rows. The last rows are those of the summary.
+// tableOf verifies an input and returns its rows. The last rows describe the summary.
 func tableOf(t testing.TB, input []byte) (list []rows.Row) {
 	t.Helper()
 	run := stream.VerifyFiles(context.Background(), verifier(t), []stream.Source{stream.From("in.jsonl", bytes.NewReader(input))}, stream.Options{Extract: rows.Extract})
@@ -343,7 +343,7 @@ func FuzzRow(f *testing.F) {
 			}
 		}
 		if row.Cost != nil && receipt.ReadUnreported(doc.Root()).Has("/cost/total") {
-			t.Fatal("a cost that was not told")
+			t.Fatal("a cost that was not reported")
 		}
 		if _, placed := chain.LinkOf(doc); (row.Stream != "") != (placed && doc.Root().Member("schema").String() == receipt.SchemaMarker) {
 			t.Fatalf("placed %t, stream %q", placed, row.Stream)

@@ -221,7 +221,7 @@ func TestHalves(t *testing.T) {
 		item := []byte{0xf9, byte(bits >> 8), byte(bits)}
 		text, err := decode(t, c, item)
 		if want := o.accepts(item); (err == nil) != want {
-			t.Fatalf("%x: %s, %v; the library says %v", item, text, err, want)
+			t.Fatalf("%x: %s, %v; the library returns %v", item, text, err, want)
 		}
 		if err == nil {
 			accepted++

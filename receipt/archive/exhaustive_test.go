@@ -20,7 +20,7 @@ func TestEveryShortItem(t *testing.T) {
 		total++
 		text, refused := decode(t, c, item)
 		if accepts := o.accepts(item); accepts != (refused == nil) {
-			t.Fatalf("%x: %s, %v; the library says %v", item, text, refused, accepts)
+			t.Fatalf("%x: %s, %v; the library returns %v", item, text, refused, accepts)
 		}
 		if refused == nil {
 			accepted++

@@ -37,7 +37,7 @@ func FuzzDecode(f *testing.F) {
 	f.Fuzz(func(t *testing.T, item []byte) {
 		text, refused := decode(t, c, item)
 		if accepts := o.accepts(item); accepts != (refused == nil) {
-			t.Fatalf("%x: %v; the library says %v", item, refused, accepts)
+			t.Fatalf("%x: %v; the library returns %v", item, refused, accepts)
 		}
 		if refused != nil {
 			return

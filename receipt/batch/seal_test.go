@@ -89,7 +89,7 @@ func TestStreams(t *testing.T) {
 		link, ok := chain.LinkOf(doc)
 		before := want[stream(order[i])]
 		if !ok || link.Previous != before.Hash || link.First != before.IsZero() {
-			t.Errorf("receipt %d: %+v, expected it behind %v", i, link, before)
+			t.Errorf("receipt %d: %+v, expected a link to %v", i, link, before)
 		}
 		want[stream(order[i])] = b.Receipts[i].Head()
 	}

@@ -230,7 +230,7 @@ func TestSecrets(t *testing.T) {
 			clean := text.Bytes()
 			hides(t, what, string(clean), s.Text)
 			if _, err := bundle.Check(parse(t, clean), bundle.RefuseHeuristics); err != nil {
-				t.Errorf("%s: what is sanitized is refused: %v", what, err)
+				t.Errorf("%s: the sanitized bundle is refused: %v", what, err)
 			}
 		}
 	}
@@ -302,7 +302,7 @@ func TestHostile(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			out := sanitized(t, []byte(text), bundle.Sanitized, false).Bytes()
 			if bytes.Contains(out, []byte("\r")) {
-				t.Error("CR in what is written")
+				t.Error("the output contains CR")
 			}
 			if name == "a long number" && !strings.Contains(string(out), "123456789012345678901234567890,\n      1.10,\n      -0,\n      1E2\n") {
 				t.Errorf("numbers are not as they were: %s", out)

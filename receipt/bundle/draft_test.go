@@ -59,7 +59,7 @@ func TestDraftNames(t *testing.T) {
 	// Withheld values have no separate digest. Each entry must have a pointer.
 	for _, c := range d.SideEffects.ToolCalls {
 		if !c.OutputHash.IsZero() {
-			t.Errorf("%s: a digest of what was withheld", c.CallID)
+			t.Errorf("%s: digest of a withheld value", c.CallID)
 		}
 	}
 	if n := len(at(t, tree(t, data), "redaction", "entries").([]any)); len(d.Redactions) != n {
@@ -110,7 +110,7 @@ func TestDraftTells(t *testing.T) {
 	for _, result := range []string{"key <redacted:npm_token:40>", "[redacted]", "[withheld]"} {
 		d = drafted(t, change([]any{"tools", "calls", 0, "result"}, result), bundle.DraftOptions{})
 		if !d.SideEffects.ToolCalls[0].OutputHash.IsZero() {
-			t.Errorf("%s: a digest of what was left of it", result)
+			t.Errorf("%s: digest of a redacted result", result)
 		}
 	}
 

@@ -28,7 +28,7 @@ func FuzzBundle(f *testing.F) {
 		}
 		if _, err := bundle.Check(b, bundle.AllowMarkers); err != nil {
 			if text, err := bundle.Sanitize(b, bundle.Sanitized, false); err == nil {
-				t.Fatalf("what is no bundle was sanitized: %s", text.Bytes())
+				t.Fatalf("an input that is not a bundle was sanitized: %s", text.Bytes())
 			}
 			return
 		}

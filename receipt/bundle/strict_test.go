@@ -43,7 +43,7 @@ func TestStrictPaths(t *testing.T) {
 			}
 			once := strict(t, text)
 			if bytes.Contains(once, []byte(needle)) {
-				t.Fatalf("%q: %v is left", text, at(t, tree(t, once), "replay", "run_record", "metadata", "any", "title"))
+				t.Fatalf("%q: %v remains", text, at(t, tree(t, once), "replay", "run_record", "metadata", "any", "title"))
 			}
 			if twice := sanitized(t, once, bundle.ReplayOnly, true).Bytes(); !bytes.Equal(once, twice) {
 				t.Fatalf("%q: another the second time", text)
@@ -53,7 +53,7 @@ func TestStrictPaths(t *testing.T) {
 
 	// The names of members are also treated as text.
 	if named := strict(t, map[string]any{"/home/" + needle: 1}); bytes.Contains(named, []byte(needle)) {
-		t.Error("a path in a name is left")
+		t.Error("a path in a name remains")
 	}
 
 	// Other modes keep absolute paths, as the format specifies.

@@ -35,7 +35,7 @@ func judge(t *testing.T, number int, key string, message []byte, sig string) (ve
 	}
 	code := codeOf(set, message, entry("k", Ed25519, native(unhex(t, sig))))
 	if accepted != (code == "") {
-		t.Errorf("%d: %q, but crypto/ed25519 says %v", number, code, accepted)
+		t.Errorf("%d: %q, but crypto/ed25519 returns %v", number, code, accepted)
 	}
 	if code == "" {
 		return "valid"

@@ -240,6 +240,6 @@ func TestFileSize(t *testing.T) {
 	data, err := f.Marshal() // the omitted member alg exceeds the limit on members by one
 	wantRefused(t, err, receipt.CodeInvalidKeySet, "at most 4194304")
 	if data != nil {
-		t.Error("a file beside an error")
+		t.Error("returned a file and an error")
 	}
 }

@@ -113,7 +113,7 @@ func TestForeignCurves(t *testing.T) {
 		foreign.Curve = curve
 		_, err := FromPublic(&foreign, "k", "")
 		if err == nil {
-			t.Fatalf("%s is taken", name)
+			t.Fatalf("%s is accepted", name)
 		}
 		wantRefused(t, err, receipt.CodeInvalidKeySet, "expected P-256, P-384 or P-521")
 	}

@@ -124,7 +124,7 @@ func TestParsePrivateRefused(t *testing.T) {
 	} {
 		k, err := ParsePrivate(tc.data)
 		if k != nil {
-			t.Errorf("%s: a key beside an error", tc.name)
+			t.Errorf("%s: returned a key and an error", tc.name)
 		}
 		if e, ok := errors.AsType[*SetError](err); !ok || !strings.Contains(e.Error(), tc.part) {
 			t.Errorf("%s: %v", tc.name, err)

@@ -209,7 +209,7 @@ func TestSetRefused(t *testing.T) {
 	} {
 		set, err := ParseSet(tc.data)
 		if set != nil {
-			t.Errorf("%s: a set beside an error", tc.name)
+			t.Errorf("%s: returned a set and an error", tc.name)
 		}
 		e := wantRefused(t, err, tc.code, tc.part)
 		if e.Pointer != tc.pointer {

@@ -178,7 +178,7 @@ func TestRemoteSignerRefused(t *testing.T) {
 		}
 	}
 	if _, err := NewRemoteSigner("\xff", Ed25519, ed, nil); err == nil {
-		t.Error("an id that is no UTF-8")
+		t.Error("accepted an ID that is not UTF-8")
 	}
 }
 

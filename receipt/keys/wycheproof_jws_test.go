@@ -101,9 +101,9 @@ func runWycheproof(t *testing.T, file string, atLeast int, reasons divergence) m
 			}
 			diverged++
 			if verdict == "" {
-				t.Errorf("%s %d %s: accepted, the file says %s", g.Comment, tc.TcID, tc.Comment, tc.Result)
+				t.Errorf("%s %d %s: accepted, but the file states %s", g.Comment, tc.TcID, tc.Comment, tc.Result)
 			} else if reason := reasons[tc.TcID]; reason == "" || !strings.Contains(verdict, reason) {
-				t.Errorf("%s %d %s: refused, the file says valid: %s", g.Comment, tc.TcID, tc.Comment, verdict)
+				t.Errorf("%s %d %s: refused, but the file states valid: %s", g.Comment, tc.TcID, tc.Comment, verdict)
 			}
 		}
 	}

@@ -44,7 +44,7 @@ func readRaw(t *testing.T, file string, atLeast int) []rawGroup {
 		n += len(g.Tests)
 	}
 	if n != f.NumberOfTests || n < atLeast {
-		t.Fatalf("%s: %d tests, the file says %d, expected %d", file, n, f.NumberOfTests, atLeast)
+		t.Fatalf("%s: %d tests, the file states %d, expected %d", file, n, f.NumberOfTests, atLeast)
 	}
 	return f.TestGroups
 }

@@ -22,7 +22,7 @@ func TestCursor(t *testing.T) {
 		}
 	}
 	if FormatCursor("a", nil) != "" || FormatCursor("a", make([]byte, 256)) != "" {
-		t.Error("a cursor behind nothing, or too much")
+		t.Error("FormatCursor returned a cursor for an empty or oversized value")
 	}
 	if last, err := ParseCursor("a", ""); last != nil || err != nil {
 		t.Errorf("no cursor: %x, %v", last, err)
@@ -50,7 +50,7 @@ func FuzzCursor(f *testing.F) {
 				t.Errorf("%q: %v", cursor, err)
 			}
 		case cursor != "" && FormatCursor("list", last) != cursor:
-			t.Errorf("%q is taken for %q", cursor, FormatCursor("list", last))
+			t.Errorf("%q is accepted as %q", cursor, FormatCursor("list", last))
 		}
 	})
 }

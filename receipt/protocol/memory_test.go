@@ -189,7 +189,7 @@ func TestOnceAmongMany(t *testing.T) {
 	for _, fails := range []int{0, 2} {
 		for range 2000 {
 			if did := onceAmong(16, fails); did != fails+1 {
-				t.Fatalf("%d of 16 did what is done once, when %d of them fail", did, fails)
+				t.Fatalf("%d of 16 performed the action that must happen once, when %d of them fail", did, fails)
 			}
 		}
 	}

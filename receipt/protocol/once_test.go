@@ -103,7 +103,7 @@ func TestOnceOutcomes(t *testing.T) {
 		"too long": {func(w http.ResponseWriter, _ *Request) error {
 			_, err := w.Write(make([]byte, maxAnswer+1))
 			if err == nil {
-				t.Error("what is too long was written")
+				t.Error("a value that is too long was written")
 			}
 			return nil
 		}, "500 internal_error", false},
@@ -228,7 +228,7 @@ func TestClientLeaves(t *testing.T) {
 	}
 	time.Sleep(20 * time.Millisecond) // the server detects the disconnect after a delay
 	if during.Err() != nil {
-		t.Error("the handler is told to stop")
+		t.Error("the disconnect canceled the handler's context")
 	}
 	close(gate)
 

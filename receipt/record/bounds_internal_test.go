@@ -111,7 +111,7 @@ func TestKept(t *testing.T) {
 			t.Errorf("%s: %d bytes are in use, expected at most %d: %d are counted, and the longest line has %d", s.name, got, most, used, longest)
 		}
 		if s.name == "other sessions" && used > 1<<16 {
-			t.Errorf("%s: %d bytes are kept of what is passed over", s.name, used)
+			t.Errorf("%s: %d bytes of skipped data are kept", s.name, used)
 		}
 		runtime.KeepAlive(r)
 	}
@@ -176,7 +176,7 @@ func TestTextsOfDraft(t *testing.T) {
 		}
 		return
 	}
-	t.Error("there is no such shape")
+	t.Error("the shape does not exist")
 }
 
 // inUse returns the number of reachable bytes on the heap.

@@ -256,7 +256,7 @@ func TestWhoAnswers(t *testing.T) {
 	var refused *event.Error
 	lines := strings.Join([]string{beginning, asked, respond(1, ``, "u"), ending, refusal}, "\n")
 	if _, err := record.Read(strings.NewReader(lines), frameOptions(), record.FormFrames); !errors.As(err, &refused) || refused.Code != event.CodeAfterEnd {
-		t.Errorf("refused behind the end: %v", err)
+		t.Errorf("refused after the end: %v", err)
 	}
 	o := frameOptions()
 	o.SessionID = ""

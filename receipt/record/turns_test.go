@@ -446,7 +446,7 @@ func TestTurnRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := frames.Event(time.Unix(1, 0), "x\xff", []byte(`{}`)); !errors.As(err, &refused) || refused.Code != event.CodeMalformed {
-		t.Errorf("beside frames: %v", err)
+		t.Errorf("an event with invalid UTF-8: %v", err)
 	}
 }
 

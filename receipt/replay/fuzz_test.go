@@ -153,7 +153,7 @@ func FuzzReplay(f *testing.F) {
 		}
 		for _, m := range kept.ReplayInput.Materials[1:] {
 			if a, err := p.Take(context.Background(), m.ID); err == nil && a.SHA256 != m.SHA256 || err != nil && !errors.As(err, &missing) {
-				t.Fatalf("%s: %s, %v, told as %s\n%s", m.ID, a.SHA256, err, m.SHA256, s.bytes())
+				t.Fatalf("%s: %s, %v, reported as %s\n%s", m.ID, a.SHA256, err, m.SHA256, s.bytes())
 			}
 		}
 	})

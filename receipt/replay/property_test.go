@@ -363,7 +363,7 @@ func TestRandomReplays(t *testing.T) {
 			a, err := plan(t, log, request).Take(context.Background(), m.ID)
 			var missing *replay.UnavailableError
 			if err != nil && !errors.As(err, &missing) || err == nil && a.SHA256 != m.SHA256 {
-				t.Fatalf("log %d: %s is answered with %s, %v, and told with %s\n%s\n%s", seed, m.ID, a.SHA256, err, m.SHA256, text, request)
+				t.Fatalf("log %d: the answer for %s is %s, %v, and the report is %s\n%s\n%s", seed, m.ID, a.SHA256, err, m.SHA256, text, request)
 			}
 		}
 

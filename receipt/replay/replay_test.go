@@ -255,7 +255,7 @@ func TestSecretsAreNotTold(t *testing.T) {
 	d := sealed(t, recorded(t, lines))
 	all += string(d.Source())
 	if strings.Contains(all, secret) || strings.Contains(all, digest) {
-		t.Error("a secret is told")
+		t.Error("a secret is reported")
 	}
 	if _, err := replay.ParseRequest([]byte(with("secret:k", `{"kind":"secret_value","value":"`+secret+`","visibility":"public"}`))); err == nil || strings.Contains(err.Error(), secret) {
 		t.Error(err)
@@ -268,7 +268,7 @@ func TestReceiptOnly(t *testing.T) {
 	lines := string(bytes.Join(events(t, plan(t, readLog(t, garden().bytes()), overrides), replay.Run{TaskID: "task_2"}), nil))
 	for value, told := range map[string]bool{`"approved"`: true, `"wet"`: true, `"number":8`: false, `"seed"`: false, `"dry"`: false, `"number":7`: false, `2026-01-01T00:00:02.500Z`: true} {
 		if strings.Contains(lines, value) != told {
-			t.Errorf("%s told: %t", value, !told)
+			t.Errorf("%s reported: %t", value, !told)
 		}
 	}
 }
@@ -554,7 +554,7 @@ func TestLogMayNotChange(t *testing.T) {
 		last = err
 	}
 	if last == nil {
-		t.Error("another log was told")
+		t.Error("another log was reported")
 	}
 }
 

@@ -47,7 +47,7 @@ func TestCursors(t *testing.T) {
 		t.Fatalf("%q", next)
 	}
 	if got := h.get("/v1/tasks/t/receipts?cursor="+next, version()...); nextCursor(t, got) != "" || strings.Count(string(got.body), `"payload":`) != 1 {
-		t.Errorf("the page behind: %d %s", got.status, got.body)
+		t.Errorf("the next page: %d %s", got.status, got.body)
 	}
 	got := serving(list[:2]...).get("/v1/tasks/t/receipts?cursor="+next, version()...)
 	if got.status != 410 || got.code() != "cursor_expired" || got.param() != "cursor" || !strings.Contains(string(got.body), `"type":"not_found_error"`) {

@@ -39,12 +39,12 @@ func TestLargeStreams(t *testing.T) {
 		for media, body := range large {
 			got := h.post("/v1/verify", "application/"+media, body)
 			if got.status == 200 && !bytes.Contains(got.body, []byte(`"error"`)) || got.status != 200 && (got.status != 503 || got.header.Get("Retry-After") == "") {
-				t.Errorf("%s beside another: %d %.200s", media, got.status, got.body)
+				t.Errorf("%s during another large request: %d %.200s", media, got.status, got.body)
 			}
 			_, _ = io.WriteString(one, "\n") // keeps the other stream from being idle
 		}
 		if got := h.post("/v1/verify", "application/x-ndjson", many); got.status != 200 || len(got.lines()) != 2001 {
-			t.Errorf("small beside a large one: %d %d lines", got.status, len(got.lines()))
+			t.Errorf("small request during a large one: %d %d lines", got.status, len(got.lines()))
 		}
 		leave()
 		for {

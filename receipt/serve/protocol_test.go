@@ -238,7 +238,7 @@ func TestArchive(t *testing.T) {
 	}
 	got := h.get("/v1/receipts/precise", append(version(), "Accept", "application/vnd.harn.receipt+cbor")...)
 	if got.status != 500 || got.code() != "internal_error" {
-		t.Errorf("what has no archive: %d %s", got.status, got.body)
+		t.Errorf("a receipt that cannot be encoded as CBOR: %d %s", got.status, got.body)
 	}
 }
 

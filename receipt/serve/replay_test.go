@@ -273,7 +273,7 @@ func TestReplayNeedsItsScope(t *testing.T) {
 			t.Errorf("%s: %d, %d began: %s", name, got.status, s.count()-before, got.body)
 		}
 		if want == 404 && plain(got) != plain(absent) {
-			t.Errorf("%s: %s\nwhat is absent is %s", name, plain(got), plain(absent))
+			t.Errorf("%s: %s\nfor an absent log: %s", name, plain(got), plain(absent))
 		}
 		if want == 202 && got.object(t)["created_by"] != strings.ReplaceAll(name, " ", "_") {
 			t.Errorf("%s: %s", name, got.body)

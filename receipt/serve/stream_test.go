@@ -41,7 +41,7 @@ func verdicts(t testing.TB, r reply) (list []string, sum *stream.Summary) {
 	t.Helper()
 	for _, line := range r.lines() {
 		if sum != nil {
-			t.Errorf("a line behind the summary: %s", line)
+			t.Errorf("a line follows the summary: %s", line)
 		}
 		var last struct{ Summary *stream.Summary }
 		if err := json.Unmarshal([]byte(line), &last); err == nil && last.Summary != nil {

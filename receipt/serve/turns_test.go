@@ -44,7 +44,7 @@ func TestTurns(t *testing.T) {
 				return
 			}
 		}
-		t.Fatal("nobody waits")
+		t.Fatal("no request waits")
 	}
 	for range 5 {
 		ask("many", 10)
@@ -84,7 +84,7 @@ func TestTurnsGivenUp(t *testing.T) {
 	case done := <-small:
 		done()
 	case <-time.After(time.Minute):
-		t.Fatal("the one behind still waits")
+		t.Fatal("the next request still waits")
 	}
 	one()
 	if turns.left != 2 || len(turns.waiting) != 0 {

@@ -46,7 +46,7 @@ func TestExtract(t *testing.T) {
 					t.Fatalf("%s, %d jobs, report %d: extracted %q, want %q", name, jobs, n, rep.Extracted, want[n])
 				}
 				if clone := rep.Clone(); len(rep.Extracted) > 0 && &clone.Extracted[0] == &rep.Extracted[0] {
-					t.Fatal("a clone shares what was extracted")
+					t.Fatal("a clone shares the extracted values")
 				}
 				n++
 			}

@@ -40,7 +40,7 @@ func TestForeignReceipts(t *testing.T) {
 		for rep := range run.Reports() {
 			found = append(found, strings.TrimSpace(rep.Verdict.String()+" "+string(rep.Finding().Code)))
 			if rep.Verdict == receipt.Undecided && rep.InputSHA256.IsZero() {
-				t.Errorf("%s: the report has no digest of its input", name)
+				t.Errorf("%s: the report does not contain the digest of the input", name)
 			}
 		}
 		if got := strings.Join(found, ", "); got != test.want {

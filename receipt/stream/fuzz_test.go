@@ -45,7 +45,7 @@ func FuzzInput(f *testing.F) {
 		one := transcript(t, stream.VerifyFiles(t.Context(), v, input(), o))
 		o.Jobs = 3
 		if three := transcript(t, stream.VerifyFiles(t.Context(), v, input(), o)); one != three {
-			t.Errorf("one worker says\n%s\nthree say\n%s", one, three)
+			t.Errorf("one worker reports\n%s\nthree workers report\n%s", one, three)
 		}
 		half := len(in) / 2
 		several := stream.VerifyFiles(t.Context(), v, sources(in[half:], in, in[:half]), stream.Options{Jobs: 2})

@@ -182,7 +182,7 @@ func TestMergeOld(t *testing.T) {
 		mixed := slices.Clone(lists)
 		mixed[0] = part(t, c.o, c.parts[0]...)
 		if m := anyOrder(t, c.name+", one of them new", c.lists, mixed...); !slices.ContainsFunc(m.NotChecked, func(n receipt.Note) bool { return n.Code == receipt.CodeAskedNotRecorded }) {
-			t.Errorf("%s: what was asked is taken for known: %v", c.name, m.NotChecked)
+			t.Errorf("%s: the merged report does not contain the expected note: %v", c.name, m.NotChecked)
 		}
 	}
 }
@@ -283,7 +283,7 @@ func TestMergeAsked(t *testing.T) {
 				}
 			}
 			if _, err := a.Merge(old(t, base)); err != nil {
-				t.Errorf("%s: what is not known differs: %v", what, err)
+				t.Errorf("%s: the unknown parts differ: %v", what, err)
 			}
 		}
 	}

@@ -217,7 +217,7 @@ func TestOnce(t *testing.T) {
 		t.Errorf("summary alone: %+v, %v", s, err)
 	}
 	for range run.Reports() {
-		t.Error("a report behind the summary")
+		t.Error("a report follows the summary")
 	}
 	again, err := run.Summary()
 	if again != s || err != nil {
@@ -327,10 +327,10 @@ func TestClosed(t *testing.T) {
 		}})
 	}
 	if _, err := stream.VerifyFiles(t.Context(), integrity(t), files, stream.Options{}).Summary(); err == nil {
-		t.Error("broken files are no error")
+		t.Error("broken files are not reported as an error")
 	}
 	if all.Load() != 2000 || open.Load() != 0 || most.Load() > 1 {
-		t.Errorf("%d opened, %d left open, %d at a time", all.Load(), open.Load(), most.Load())
+		t.Errorf("%d opened, %d not closed, %d at a time", all.Load(), open.Load(), most.Load())
 	}
 	for range stream.VerifyFiles(t.Context(), integrity(t), files, stream.Options{}).Reports() {
 		break
@@ -342,7 +342,7 @@ func TestClosed(t *testing.T) {
 		time.Sleep(10 * time.Millisecond)
 	}
 	if open.Load() != 0 {
-		t.Errorf("%d left open by a run that was stopped", open.Load())
+		t.Errorf("a stopped run did not close %d inputs", open.Load())
 	}
 }
 

@@ -32,7 +32,7 @@ func TestSpill(t *testing.T) {
 			t.Errorf("at most %d in memory: another result", most)
 		}
 		if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
-			t.Errorf("%v left in the folder, %v", left, err)
+			t.Errorf("%v remains in the folder, %v", left, err)
 		}
 	}
 	missing := stream.Options{TempDir: filepath.Join(t.TempDir(), "missing")}.Indexed(10)

@@ -352,7 +352,7 @@ func TestMarkOverlap(t *testing.T) {
 	at, _ := receipt.ParseSealed(list[1])
 	fork := merged(t, sum(stream.Options{}, list[:3]...), sum(stream.Options{}, list[0], list[1], other.seal(at.Head())))
 	if fork.MarkOverlap("both hold a receipt"); fork.Verdict() != receipt.Refuted {
-		t.Errorf("a fork behind what is in both: %v", fork.Verdict())
+		t.Errorf("a fork after the common receipts: %v", fork.Verdict())
 	}
 	selection := stream.Options{Partial: true}
 	m := merged(t, sum(selection, list[:4]...), sum(selection, list[2:5]...))

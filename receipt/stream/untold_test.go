@@ -53,7 +53,7 @@ func TestTimesNotTold(t *testing.T) {
 			}
 		}
 		if _, err := run.Summary(); err != nil || warned != c.warnings {
-			t.Errorf("%v, of which %d is not told: %d warnings, want %d; %v", c.issued, c.nobodys, warned, c.warnings, err)
+			t.Errorf("%v, of which %d is not reported: %d warnings, expected %d; %v", c.issued, c.nobodys, warned, c.warnings, err)
 		}
 	}
 }

@@ -120,6 +120,6 @@ func TestKnownIsChecked(t *testing.T) {
 	list := Default()
 	list[3].Allow = append(slices.Clone(list[3].Allow), "(")
 	if _, err := Compile(list); err == nil {
-		t.Error("a pattern that is not one is taken")
+		t.Error("an invalid pattern is accepted")
 	}
 }

@@ -49,7 +49,7 @@ func FuzzParse(f *testing.F) {
 			t.Errorf("%q names %q, which does not begin with %q", address, key, a.prefix())
 		}
 		if strings.Contains(a.String(), "?") {
-			t.Errorf("%q is told as %q", address, a)
+			t.Errorf("%q is reported as %q", address, a)
 		}
 	})
 }

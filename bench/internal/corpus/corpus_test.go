@@ -22,7 +22,8 @@ func newCorpus(t *testing.T, c Config) *Corpus {
 	return made
 }
 
-// digest hashes the receipts as lines, as sha256sum does with corpus.jsonl.
+// digest returns the digest of the receipts as lines, which is what sha256sum returns for
+// corpus.jsonl.
 func digest(t *testing.T, c Config) string {
 	t.Helper()
 	hash := sha256.New()
@@ -32,8 +33,8 @@ func digest(t *testing.T, c Config) string {
 	return hex.EncodeToString(hash.Sum(nil))
 }
 
-// TestFrozen: the bytes of a seed never change, or measurements of different
-// days would be of different things.
+// TestFrozen verifies that the bytes for a seed never change, so that measurements from different days
+// are comparable.
 func TestFrozen(t *testing.T) {
 	for _, test := range []struct {
 		config Config
@@ -75,8 +76,8 @@ func trust(t *testing.T, c *Corpus) *keys.Set {
 	return set
 }
 
-// TestReceiptsVerify: every receipt is verified without a warning, and signed by
-// one of eight keys that all have something to do.
+// TestReceiptsVerify verifies that every receipt is verified without a warning and signed by one of
+// eight keys, and that each key signs receipts.
 func TestReceiptsVerify(t *testing.T) {
 	for _, config := range []Config{{Receipts: 500, Seed: 1}, {Receipts: 200, Seed: 2, Streams: 9}, {Receipts: 500, Kind: Minimal}} {
 		c := newCorpus(t, config)
@@ -107,7 +108,8 @@ func TestReceiptsVerify(t *testing.T) {
 	}
 }
 
-// TestLinks follows each stream and counts what belongs to it.
+// TestLinks verifies that the receipts of each stream are linked, and that each stream has the expected
+// number of receipts.
 func TestLinks(t *testing.T) {
 	heads, ids := map[chain.Stream]chain.Head{}, map[string]bool{}
 	for n, text := range newCorpus(t, Config{Receipts: 1000, Streams: 3}).All() {
@@ -119,7 +121,7 @@ func TestLinks(t *testing.T) {
 		link, ok := chain.LinkOf(doc)
 		head := heads[stream]
 		if !ok || link.First != head.IsZero() || link.Previous != head.Hash {
-			t.Fatalf("receipt %d of %v: link %+v behind %+v", n, stream, link, head)
+			t.Fatalf("receipt %d of %v: link %+v after %+v", n, stream, link, head)
 		}
 		heads[stream] = chain.Head{Hash: link.Hash, Count: head.Count + 1}
 		ids[doc.Root().Member("receipt_id").String()] = true
@@ -134,7 +136,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// TestSealed: the receipts are those that the library seals of the same drafts.
+// TestSealed verifies that the receipts equal the receipts that the library seals from the same drafts.
 func TestSealed(t *testing.T) {
 	var head chain.Head
 	for n, text := range newCorpus(t, Config{Receipts: 100}).All() {
@@ -182,7 +184,7 @@ func TestSizes(t *testing.T) {
 	}
 }
 
-// TestKeys: another seed, other keys of the same names.
+// TestKeys verifies that a different seed leads to different keys with the same names.
 func TestKeys(t *testing.T) {
 	one, two := trust(t, newCorpus(t, Config{Seed: 1})), trust(t, newCorpus(t, Config{Seed: 2}))
 	if one.Len() != keyCount || two.Len() != keyCount {
@@ -195,7 +197,7 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// TestStop: who has seen enough leaves nothing running.
+// TestStop verifies that no goroutine is left running if a caller stops the iteration early.
 func TestStop(t *testing.T) {
 	before := runtime.NumGoroutine()
 	for n := range newCorpus(t, Config{Receipts: 100_000}).All() {
@@ -218,7 +220,7 @@ func TestConfig(t *testing.T) {
 		{Receipts: 9, Damage: []Damage{{3, HarmHash}, {3, HarmBreak}}},
 	} {
 		if _, err := New(c); err == nil {
-			t.Errorf("%+v is taken", c)
+			t.Errorf("%+v is accepted", c)
 		}
 	}
 	for kind, want := range map[Kind]int{"": 100_000, Full: 100_000, Minimal: 1_000_000} {

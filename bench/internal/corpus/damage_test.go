@@ -10,8 +10,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// TestDamage: each harm does what it says to its receipt, by one character, and
-// nothing to any other.
+// TestDamage verifies that each kind of damage has its documented effect on the selected receipt, changes
+// at most one character, and does not change any other receipt.
 func TestDamage(t *testing.T) {
 	for _, kind := range []Kind{Full, Minimal} {
 		whole := newCorpus(t, Config{Kind: kind, Receipts: 100, Seed: 3})
@@ -47,7 +47,7 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// changed counts the bytes that differ.
+// changed returns the number of bytes that differ.
 func changed(a, b []byte) int {
 	if len(a) != len(b) {
 		return -1
@@ -61,7 +61,8 @@ func changed(a, b []byte) int {
 	return n
 }
 
-// TestBreak: the receipt behind the removed one names a predecessor that is gone.
+// TestBreak verifies that the receipt after a removed receipt names the removed receipt as its
+// predecessor.
 func TestBreak(t *testing.T) {
 	var last canon.Digest
 	for n, text := range newCorpus(t, Config{Receipts: 10, Damage: []Damage{{4, HarmBreak}}}).All() {

@@ -113,6 +113,6 @@ func TestOutput(t *testing.T) {
 		}
 	}
 	if strings.Contains(text.out+asJSON.out+string(written)+text.err+asJSON.err, key) {
-		t.Error("the key was told")
+		t.Error("the key was reported")
 	}
 }

@@ -289,7 +289,7 @@ func (w *world) check(followers []*follower) {
 	for _, task := range tasks {
 		id := task["id"].(string)
 		if !told[id] {
-			w.t.Errorf("nobody was told of the task %s", id)
+			w.t.Errorf("no client received the task %s", id)
 		}
 		receipts := w.all("/v1/tasks/" + id + "/receipts?limit=200")
 		if len(receipts) != 1 || receipts[0]["id"] != task["receipt_id"] {
@@ -314,7 +314,7 @@ func (w *world) check(followers []*follower) {
 			want = append(want, e["id"].(string))
 		}
 		if got := f.told(); !slices.Equal(got, want) {
-			w.t.Errorf("a stream told %d events, the range has %d", len(got), len(want))
+			w.t.Errorf("a stream reported %d events, the range has %d", len(got), len(want))
 		}
 	}
 }

@@ -281,7 +281,7 @@ func TestSignal(t *testing.T) {
 		t.Errorf("a second signal: %v", err)
 	}
 	if len(told) != 1 || told[0].kind != "completed" || told[0].path != "3.3" || told[0].invocation != o.invocation || len(told[0].messages) != 1 || string(told[0].messages[0]) != assistant("Email sent.") {
-		t.Fatalf("told %+v", told)
+		t.Fatalf("reported %+v", told)
 	}
 	d := verified(t, told[0].receipt)
 	if got, want := artifacts(d), hashes(t, append(o.messages, told[0].messages...)); !slices.Equal(got, want) {
@@ -373,7 +373,7 @@ func TestRace(t *testing.T) {
 	all.Wait()
 
 	if n := len(slices.DeleteFunc(accepted, func(ok bool) bool { return !ok })); n != 1 || len(told) != 1 || told[0].kind != "completed" {
-		t.Fatalf("%d signals were taken, told %+v", n, told)
+		t.Fatalf("%d signals were accepted, reported %+v", n, told)
 	}
 	verified(t, told[0].receipt)
 	slices.Sort(ids)
@@ -530,6 +530,6 @@ func TestListenerIsReplaced(t *testing.T) {
 	second()
 	deliver()
 	if told != "second " || len(l.of["conv"].waiting) != 1 {
-		t.Errorf("told %q, %+v", told, l.of["conv"])
+		t.Errorf("reported %q, %+v", told, l.of["conv"])
 	}
 }

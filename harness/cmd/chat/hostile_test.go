@@ -375,7 +375,7 @@ func TestListenerMisbehaves(t *testing.T) {
 	told = nil
 	c.subscribe("conv", func(o outcome) { told = append(told, o) })
 	if first != 1 || len(told) != 2 {
-		t.Errorf("%d and %d were told", first, len(told))
+		t.Errorf("%d and %d were reported", first, len(told))
 	}
 
 	// The listener sends a message in the same session.

@@ -48,7 +48,7 @@ func TestCompletions(t *testing.T) {
 		t.Errorf("%+v", asked)
 	}
 	if _, events := c.do("GET", "/v1/events?limit=200", nil); strings.Contains(string(events), key) {
-		t.Error("the key of the provider is told")
+		t.Error("the key of the provider is reported")
 	}
 	task = c.post("/v1/tasks/"+task+"/replay", 202, nil)["id"].(string)
 	if c.receipt(task); len(asked) != 2 {

@@ -54,7 +54,7 @@ func TestTask(t *testing.T) {
 	}
 	_, first := c.do("GET", "/v1/tasks/"+task+"/events", nil)
 	if _, second := c.do("GET", "/v1/tasks/"+task+"/events", nil); !bytes.Equal(first, second) {
-		t.Error("the events are told in two ways")
+		t.Error("two reports of the events differ")
 	}
 }
 

@@ -119,7 +119,7 @@ func TestReplay(t *testing.T) {
 		}
 	}
 	if got := c.list("/v1/artifacts"); len(got) != 1 {
-		t.Errorf("a replay left artifacts: %v", got)
+		t.Errorf("unexpected artifacts after a replay: %v", got)
 	}
 }
 

@@ -150,7 +150,7 @@ func TestSecretsOfReplays(t *testing.T) {
 		_, events := c.do("GET", "/v1/tasks/"+replay["id"].(string)+"/events", nil)
 		outcome := c.get("/v1/outcomes/" + replay["outcome_id"].(string))
 		if bytes.Contains(events, []byte(said)) || strings.Contains(outcome["summary"].(string), said) {
-			t.Errorf("told: %q", outcome["summary"])
+			t.Errorf("reported: %q", outcome["summary"])
 		}
 	}
 	swap := object{"secret:" + aSecret: object{"kind": "secret_value", "value": aSecret, "visibility": "receipt_only"}}

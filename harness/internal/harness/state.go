@@ -104,8 +104,8 @@ func (s *state) resource(of journal.Pointer) any {
 	return nil
 }
 
-// answer returns a function that returns the current version of a resource, with which a repeated
-// request is answered. If a task has ended, the function returns the task with its receipt, because
+// answer returns a function that returns the current version of a resource for the response to a
+// repeated request. If a task has ended, the function returns the task with its receipt, because
 // the first response waited for the receipt, too.
 func (s *state) answer(of journal.Pointer) func() any {
 	now := s.resource(of)

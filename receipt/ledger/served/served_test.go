@@ -105,7 +105,7 @@ func TestByTask(t *testing.T) {
 		}
 	}
 	if _, _, err := source.ByTask(ctx, serve.TaskQuery{Reach: protocol.Everything(), Task: "task_a", After: canon.Sum(nil), Limit: 50}); !errors.Is(err, ledger.ErrCursor) {
-		t.Errorf("behind a receipt that is not there: %v", err)
+		t.Errorf("after an absent receipt: %v", err)
 	}
 	if _, err := source.Get(ctx, "receipt_99", protocol.Everything()); !errors.Is(err, ledger.ErrNotFound) {
 		t.Errorf("an absent receipt: %v", err)

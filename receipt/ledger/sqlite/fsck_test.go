@@ -106,7 +106,7 @@ func faultsOf(t *testing.T, path string, v *receipt.Verifier, as func(*sqlite.Le
 		t.Fatal(err)
 	}
 	if c.Faults != len(list) {
-		t.Errorf("%d faults are counted, %d were told", c.Faults, len(list))
+		t.Errorf("%d faults are counted, %d were reported", c.Faults, len(list))
 	}
 	return c, list
 }
@@ -151,7 +151,7 @@ func TestCheckReads(t *testing.T) {
 		t.Error(told, err)
 	}
 	if want := []int{0, 1, 2, 3, 4, 5, 6}; !slices.Equal(read, want) {
-		t.Errorf("it was told %d receipts, expected %d", read, want)
+		t.Errorf("the callback received %d receipts, expected %d", read, want)
 	}
 }
 

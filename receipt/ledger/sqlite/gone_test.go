@@ -89,7 +89,7 @@ func TestDocumentOfCallerThatLeft(t *testing.T) {
 	}
 	for _, r := range store.appended {
 		if r.ID() != "receipt_3" {
-			t.Errorf("%s was appended, which nobody issued", r.ID())
+			t.Errorf("%s was appended but never issued", r.ID())
 		}
 	}
 }

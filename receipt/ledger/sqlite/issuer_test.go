@@ -141,7 +141,7 @@ func TestIssueUntilKnown(t *testing.T) {
 	}}}
 	_, err := issuer.IssueUntilKnown(ctx, draft("receipt_1", "w"))
 	if !isUnknown(err) || !errors.Is(err, lost) {
-		t.Errorf("%v, expected that nobody knows", err)
+		t.Errorf("%v, expected an unknown outcome", err)
 	}
 	if _, err := ledger.Get(t.Context(), store, "receipt_1"); err != nil {
 		t.Error(err)
@@ -333,7 +333,7 @@ func TestIssueCancelled(t *testing.T) {
 		t.Error(err)
 	}
 	if _, err := ledger.Get(context.Background(), store, "receipt_2"); !errors.Is(err, ledger.ErrNotFound) {
-		t.Errorf("receipt_2 was issued for nobody: %v", err)
+		t.Errorf("lookup of receipt_2: %v, expected ErrNotFound", err)
 	}
 }
 

@@ -75,7 +75,7 @@ func (t *truth) believed(what, path string) (given int) {
 			return // the receipt is returned, but its verification reports the damage
 		}
 		if given++; !bytes.Equal(json, t.json[id]) {
-			t.Errorf("%s: %s says of %s:\n%s", what, reader, id, json)
+			t.Errorf("%s: %s reports for %s:\n%s", what, reader, id, json)
 		}
 	}
 	source := served.New(l)

@@ -178,7 +178,7 @@ func TestMigrationFails(t *testing.T) {
 			t.Errorf("%q: the file is another one, %v", steps, err)
 		}
 		if files, err := filepath.Glob(path + "-*"); err != nil || len(files) > 0 {
-			t.Errorf("%q: left beside it: %q, %v", steps, files, err)
+			t.Errorf("%q: other files remain: %q, %v", steps, files, err)
 		}
 		if s, r := tables(t, path); !slices.Equal(s, schema) || !slices.Equal(r, rows) {
 			t.Errorf("%q: the tables are %q, %q", steps, s, r)

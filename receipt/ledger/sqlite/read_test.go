@@ -226,7 +226,7 @@ func TestImport(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := ledger.Import(ctx, fork, v, part(all)); !errors.Is(err, ledger.ErrDuplicateID) {
-		t.Errorf("an id that is taken: %v", err)
+		t.Errorf("an ID that is already in use: %v", err)
 	}
 	if _, err := ledger.Import(ctx, create(t), verifier(t, receipt.Policy{Issuer: "other"}), part(all)); !errors.As(err, &failed) {
 		t.Errorf("of another issuer: %v", err)
@@ -297,7 +297,7 @@ func TestOpen(t *testing.T) {
 		_, err := issue(ctx, draft("receipt_1", "w"))
 		failed, _ := errors.AsType[*ledger.IssueError](err)
 		if failed == nil || failed.Temporary || failed.Stored != ledger.StoredNo || !errors.Is(err, ledger.ErrNotStored) || !strings.Contains(err.Error(), "open read-only") {
-			t.Errorf("%s: issued into what is only read: %v", name, err)
+			t.Errorf("%s: issued into a read-only ledger: %v", name, err)
 		}
 	}
 }

@@ -34,7 +34,7 @@ func TestBareRollouts(t *testing.T) {
 		}
 		for _, at := range []string{"/lifecycle/started_at", "/lifecycle/completed_at", "/lifecycle/final_state", "/side_effects/tool_calls", "/autonomy_budget/consumed/tool_calls"} {
 			if !r.untold[at] {
-				t.Errorf("%s: %s is told", name, at)
+				t.Errorf("%s: %s is reported", name, at)
 			}
 		}
 

@@ -67,7 +67,7 @@ func TestGarbled(t *testing.T) {
 				t.Errorf("%s is not reported for a valid value", test.untold)
 			}
 			if r := toldOf(t, test.wrong); !r.untold[test.untold] {
-				t.Errorf("%s is told, %s", test.untold, asText(t, r.Draft))
+				t.Errorf("%s is reported, %s", test.untold, asText(t, r.Draft))
 			}
 		})
 	}

@@ -122,7 +122,7 @@ func TestHostile(t *testing.T) {
 func alike(t *testing.T, what string, got, want *receipt.Draft) {
 	t.Helper()
 	if got == nil {
-		t.Fatalf("%s: nothing is told", what)
+		t.Fatalf("%s: nothing is reported", what)
 	}
 	for name, pair := range map[string][2]any{
 		"calls": {got.SideEffects.ToolCalls, want.SideEffects.ToolCalls}, "writes": {got.SideEffects.FSWrites, want.SideEffects.FSWrites},

@@ -194,7 +194,7 @@ func TestLines(t *testing.T) {
 		t.Error("a digest of a line that was repaired")
 	}
 	if whole := recorded(t, transcript(strings.Replace(half, `\ud83d`, `\ud83d\ude00`, 1))); whole.SideEffects.ToolCalls[0].InputHash.IsZero() || whole.meta["source"].(map[string]any)["repaired_lines"] != nil {
-		t.Error("a whole character is taken for a half")
+		t.Error("a complete character is handled as an incomplete one")
 	}
 
 	long := io.MultiReader(strings.NewReader(transcript(said)+`{"type":"user","x":"`), io.LimitReader(endless{}, 64<<20), strings.NewReader("\"}\n"+transcript(asks("1", "Bash", `{}`))))

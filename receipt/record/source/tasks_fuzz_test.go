@@ -40,7 +40,7 @@ func FuzzTasks(f *testing.F) {
 		taken := map[*source.Outline][]bool{}
 		for _, task := range tasks(logs, apart) {
 			if name := string(task.Parts[0].Log.Kind) + task.ID; ids[name] || task.ID == "" {
-				t.Errorf("the id %q is taken twice", task.ID)
+				t.Errorf("the ID %q is used twice", task.ID)
 			} else {
 				ids[name] = true
 			}

@@ -151,7 +151,7 @@ func TestTasksAreTheSession(t *testing.T) {
 				into[task.Session].add(taskDraft(t, logs, task))
 				if n == 1 {
 					if count[task.Session]++; seen[task.ID] {
-						t.Errorf("%s: the id is taken twice", task.ID)
+						t.Errorf("%s: the ID is used twice", task.ID)
 					}
 					seen[task.ID] = true
 				}

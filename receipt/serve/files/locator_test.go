@@ -57,6 +57,6 @@ func TestLocator(t *testing.T) {
 		t.Errorf("%d bytes held", cap(l.buf))
 	}
 	if at, err := l.find([]byte(docs[0])); err != errMoved || at != 0 {
-		t.Errorf("what lies before: %d, %v", at, err)
+		t.Errorf("an earlier document: %d, %v", at, err)
 	}
 }

@@ -34,7 +34,7 @@ func TestProofs(t *testing.T) {
 		got, err := p.Proof(fmt.Sprint("r", i))
 		if i >= 5 {
 			if !errors.Is(err, ledger.ErrNotFound) {
-				t.Errorf("r%d, behind the checkpoint: %v", i, err)
+				t.Errorf("r%d, after the checkpoint: %v", i, err)
 			}
 			continue
 		}

@@ -73,7 +73,7 @@ func TestReportForeignText(t *testing.T) {
 		t.Errorf("the plain part shows the hostile text %d times:\n%s", n, plain)
 	}
 	if !strings.Contains(plain, `\u202e\x1b[31m`) {
-		t.Error("the plain part does not show what is invisible")
+		t.Error("the plain part does not show invisible characters")
 	}
 	var data struct{ Reports []struct{ Source string } }
 	if err := json.Unmarshal([]byte(block(t, doc)), &data); err != nil || data.Reports[0].Source != hostile {
@@ -242,6 +242,6 @@ func TestReportInBrowser(t *testing.T) {
 		}
 	}
 	if strings.Contains(got, "<img") || strings.Count(got, "<script") != 2 {
-		t.Error("foreign text became markup")
+		t.Error("text from a receipt became markup")
 	}
 }

@@ -86,7 +86,7 @@ func TestDeath(t *testing.T) {
 		t.Fatalf("%d elements had passed", passed.Load())
 	}
 	if names := left(t, filepath.Dir(prefix)); slices.ContainsFunc(names, func(n string) bool { return !strings.HasPrefix(n, "v.unfinished-") }) {
-		t.Errorf("it left %s", names)
+		t.Errorf("the files %s remain", names)
 	}
 	if err := j.setting.Outlet.clear(t.Context(), &j.buckets); err != nil {
 		t.Fatal(err)
@@ -214,7 +214,7 @@ func TestRetries(t *testing.T) {
 	// The worker dies once while it writes and once afterward.
 	lost := strings.Replace(survivor.others[0], `"number":0`, `"number":1,"object":{"name":"lost","address":"mem://","version":7}`, 1)
 	if err := again(nil, survivor.others[0], lost); err == nil || len(staged()) > 0 {
-		t.Fatalf("%v, and it left %d files", err, len(staged()))
+		t.Fatalf("%v, and %d files remain", err, len(staged()))
 	}
 	if !attempt(t, func() error { return again(func(int, []byte) { panic("the worker dies") }, survivor.others[0]) }) {
 		t.Fatal("the worker lives")

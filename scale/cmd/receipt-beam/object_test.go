@@ -164,7 +164,7 @@ func TestReplaced(t *testing.T) {
 					t.Errorf("exit %d, %s%s", code, out, messages)
 				}
 				if names := left(t, dir); len(names) > 0 {
-					t.Errorf("it left %s", names)
+					t.Errorf("the files %s remain", names)
 				}
 			})
 		}

@@ -58,7 +58,7 @@ func TestExit(t *testing.T) {
 		names := strings.Join(left(t, dir), " ")
 		if !strings.Contains(names, "v-00000-of-00002.parquet") && test.name != "a folder" && test.name != "refuted" && test.name != "not read" ||
 			!strings.HasSuffix(names, "v.json v.ndjson") || strings.Contains(names, "unfinished") {
-			t.Errorf("%s: it left %s", test.name, names)
+			t.Errorf("%s: the files %s remain", test.name, names)
 		}
 	}
 }
@@ -103,7 +103,7 @@ func TestRefused(t *testing.T) {
 			t.Errorf("%s: exit %d, %s%s", test.name, code, out, messages)
 		}
 		if names := left(t, dir); len(names) > 0 {
-			t.Errorf("%s: it left %s", test.name, names)
+			t.Errorf("%s: the files %s remain", test.name, names)
 		}
 	}
 }

@@ -110,7 +110,7 @@ func TestSelection(t *testing.T) {
 	}
 	l.put("b.jsonl", lines[1:]...)
 	if code, out, _ := verify(t, "--previous", first.Chain.Hash, l.address("b.jsonl")); code != terms.ExitVerified || strings.Contains(out, "link_not_checked") {
-		t.Errorf("what comes before: exit %d, %s", code, out)
+		t.Errorf("with the hash of the predecessor: exit code %d, %s", code, out)
 	}
 	l.put("b.jsonl", lines[2:]...)
 	if code, out, _ := verify(t, "--previous", first.Chain.Hash, l.address("b.jsonl")); code != terms.ExitRefuted {

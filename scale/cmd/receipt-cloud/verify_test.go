@@ -53,7 +53,7 @@ func TestAsOneMachine(t *testing.T) {
 	local := localSummary(t, files)
 	got := summaryOf(t, out)
 	if code != terms.ExitRefuted || got.Refuted != 2 || fmt.Sprint(got.Codes) != fmt.Sprint(local.Codes) || fmt.Sprint(got.Streams) != fmt.Sprint(local.Streams) {
-		t.Errorf("exit %d, %v %v; one machine says %v %v", code, got.Codes, got.Streams, local.Codes, local.Streams)
+		t.Errorf("exit code %d, %v %v; one machine reports %v %v", code, got.Codes, got.Streams, local.Codes, local.Streams)
 	}
 }
 

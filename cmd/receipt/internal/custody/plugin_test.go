@@ -194,7 +194,7 @@ func TestEndWaits(t *testing.T) {
 	}()
 	select {
 	case <-ended:
-		t.Error("a plugin is left to itself")
+		t.Error("the command ended before the plugin")
 	case <-time.After(100 * time.Millisecond):
 	}
 	close(release)

@@ -56,7 +56,7 @@ func gone(t *testing.T, id int) {
 			return
 		}
 	}
-	t.Errorf("process %d is left over", id)
+	t.Errorf("process %d is still running", id)
 	_ = syscall.Kill(id, syscall.SIGKILL)
 }
 

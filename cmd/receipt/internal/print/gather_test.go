@@ -50,7 +50,7 @@ func TestGather(t *testing.T) {
 		t.Fatal(err)
 	}
 	if strings.Join(out.list, "") != want.String() {
-		t.Error("not what was written")
+		t.Error("the text differs from the written text")
 	}
 	if len(out.list) > lines/10 {
 		t.Errorf("%d pieces for %d lines", len(out.list), lines)

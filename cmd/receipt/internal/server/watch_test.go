@@ -60,7 +60,7 @@ func TestWatch(t *testing.T) {
 		c.do()
 		w.check(c.force)
 		if used != c.used || !slices.Equal(told, c.told) {
-			t.Errorf("in use %q, told %q; expected %q, %q", used, told, c.used, c.told)
+			t.Errorf("in use %q, reported %q; expected %q, %q", used, told, c.used, c.told)
 		}
 	}
 }

@@ -50,7 +50,7 @@ func TestSettings(t *testing.T) {
 			t.Errorf("%s: removing leaves %s, %v", written, after, err)
 		}
 		if again, _, _ := installed(after); again != "" {
-			t.Errorf("%s: the hook is left", after)
+			t.Errorf("%s: the hook remains", after)
 		}
 		if settings := was.(map[string]any); settings["hooks"] != nil && strings.Contains(before, `"command"`) && !reflect.DeepEqual(left, was) {
 			t.Errorf("%s: removing leaves %s", written, after)

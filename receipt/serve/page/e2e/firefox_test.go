@@ -312,7 +312,7 @@ func testFirefox(t *testing.T, url, stream string) {
 		f.give(large)
 		f.wait(`!document.getElementById("running").hidden && document.getElementById("progress").value > 0`)
 		if shown := f.eval(`document.body.innerText`); strings.Contains(shown, "full.json") {
-			t.Errorf("beside a newer file stands %s", shown)
+			t.Errorf("while a newer file is read, the page shows %s", shown)
 		}
 		f.give(writeFile(t, "invoice.pdf", "%PDF-1.7\n"))
 		f.wait(`document.querySelector("#outcome .stranger")?.innerText.includes("This is a PDF document. Nothing was verified.")`)

@@ -26,7 +26,7 @@ func testShut(t *testing.T, browser context.Context, url, server string) {
 		}
 		b.mu.Lock()
 		if len(b.noise) == 0 {
-			t.Errorf("%s: nobody noticed", name)
+			t.Errorf("%s: not detected", name)
 		}
 		b.mu.Unlock()
 	}

@@ -121,6 +121,6 @@ func TestCompress(t *testing.T) {
 		t.Fatal(err)
 	}
 	if plain, err := io.ReadAll(r); err != nil || !bytes.Equal(plain, text) {
-		t.Error("what was compressed comes out otherwise")
+		t.Error("decompressed data differs from the original")
 	}
 }

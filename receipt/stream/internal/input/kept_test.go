@@ -64,7 +64,7 @@ func TestKept(t *testing.T) {
 		}
 		for i, h := range list {
 			if !bytes.Equal(h.now, h.then) {
-				t.Errorf("%s: what piece %d of those kept held is gone: %.20q, it was %.20q", name, i, h.now, h.then)
+				t.Errorf("%s: kept piece %d changed: %.20q, previously %.20q", name, i, h.now, h.then)
 			}
 		}
 	}
