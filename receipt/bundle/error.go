@@ -14,7 +14,7 @@ type Kind string
 const (
 	Malformed          Kind = "decode"                   // not strict JSON, or the type of a value differs from the schema
 	MissingRequired    Kind = "missing_required"         // a member is missing
-	InvalidType        Kind = "invalid_type"             // _type or schema_version does not have the value or type that the format requires
+	InvalidType        Kind = "invalid_type"             // _type is not that of the format, or schema_version is not an integer
 	UnsupportedVersion Kind = "unsupported_version"      // schema_version is an integer other than 1
 	UnsafeSecretMarker Kind = "unsafe_secret_marker"     // a string or a member name looks like a secret
 	NoRunRecord        Kind = "no_importable_run_record" // contains neither a run record nor the data needed to create one

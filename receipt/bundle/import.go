@@ -10,8 +10,8 @@ import (
 
 // Import returns a run record from a bundle, which must pass [Check]. If the bundle contains a
 // record, Import returns that record, and adds the bundle's observability data if the record has
-// none. Otherwise, Import creates the smallest record that can be replayed from a replay fixture
-// and the transcript. The record contains the messages of the first section, the calls and
+// none. Otherwise, Import uses a replay fixture and the transcript to create the smallest record
+// that can be replayed. The record contains the messages of the first section, the calls and
 // questions, and the transitions, checkpoints, and spans, but no stages. Its metadata identifies
 // the bundle.
 //

@@ -36,7 +36,7 @@ func newMarks(marker *redact.Marker) *marks {
 	return &marks{marker: marker, found: map[int]redact.Marked{}, names: map[string]nameMark{}}
 }
 
-// maxRounds is the maximum number of searches of one string until nothing more is found.
+// maxRounds is the maximum number of times that one string is searched for absolute paths.
 const maxRounds = 8
 
 // mark replaces secrets in a string with placeholders, and reports whether it found any. A second

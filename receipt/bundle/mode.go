@@ -26,7 +26,7 @@ const (
 const (
 	placeholder = "[redacted]"
 	withheld    = "[withheld]"
-	emptied     = "{}" // replaces an object in a list if one of the object's names contained a secret
+	emptied     = "{}" // replaces an object in a list that the format defines, if one of the object's names contained a secret
 )
 
 // payloadNames are the names of members that ReplayOnly withholds; names must match exactly.

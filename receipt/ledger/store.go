@@ -56,10 +56,10 @@ type Store interface {
 	// Head returns the head of a stream, or the zero Head if the stream has no receipts.
 	Head(ctx context.Context, s chain.Stream) (chain.Head, error)
 
-	// Append durably stores runs in order. If the current head of a stream is equal to Previous,
-	// the last receipt of the run becomes the new head. Append is atomic with respect to other
-	// callers. Only the hash of Previous is compared with the head. RowsOf returns the rows to
-	// store, or the reason why nothing may be stored.
+	// Append durably stores runs, in order, and makes the last receipt of each run the head of its
+	// stream, provided that Previous of the run is equal to the current head. Append is atomic with
+	// respect to other callers. Only the hash of Previous is compared with the head. RowsOf returns
+	// the rows to store, or the reason why nothing may be stored.
 	//
 	// If nothing was stored, the error is or wraps ErrHeadMoved, ErrDuplicateID, or ErrNotStored.
 	// After any other error, the runs may or may not have been stored. In any case, either all of
@@ -70,8 +70,8 @@ type Store interface {
 
 	// Find returns a row as it is in the database, including its place if the database records
 	// places. The row may have been altered; [Get] and [Lookup] check it. If there is no such row,
-	// the error is or wraps ErrNotFound. If a row exists but cannot be read, the error is a
-	// *[Fault] with the code FaultUnreadable.
+	// the error is or wraps ErrNotFound. If the row at a position exists but cannot be read, the
+	// error is a *[Fault] with the code FaultUnreadable.
 	Find(ctx context.Context, k Key) (*Row, error)
 }
 
@@ -100,8 +100,8 @@ var (
 	// That receipt may already have been passed on.
 	ErrUnsigned = errors.New("ledger: receipt is already stored, without a signature")
 
-	// ErrNotStored indicates that nothing was stored, because the error occurred too early for
-	// that.
+	// ErrNotStored indicates that nothing was stored, because the error occurred before anything
+	// could be stored.
 	ErrNotStored = errors.New("ledger: nothing was stored")
 
 	// ErrNotFound indicates that there is no such receipt.

@@ -158,7 +158,7 @@ const (
 	CodeNotFound     Code = "resource_not_found"           // 404: the resource is absent or hidden
 	CodeConflict     Code = "conflict"                     // 409: the current state does not allow the request
 	CodeKeyReused    Code = "idempotency_key_reused"       // 409: the key was used with another body
-	CodeExpired      Code = "cursor_expired"               // 410: the position in the list no longer exists
+	CodeExpired      Code = "cursor_expired"               // 410: the position in the list or log no longer exists
 	CodeTooLarge     Code = "payload_too_large"            // 413: a limit is exceeded
 	CodePolicy       Code = "policy_violation"             // 422: a policy on personas, quotas, approvals, or capabilities is violated
 	CodeLocked       Code = "resource_locked"              // 423: a branch, a worker, or a lease holds the resource

@@ -15,8 +15,8 @@ type Limits struct {
 
 	// Memory is the maximum number of bytes that bodies, responses, and stream pages may occupy at
 	// the same time. Responses and pages are counted until the client has read them. The default is
-	// 128 MiB. If there is no room for a body, or for the response to a GET request, the response
-	// is 503. A stream waits for room instead.
+	// 128 MiB. If there is no room for a body, or for a response to GET that has not begun, the
+	// response is 503. A stream waits for room instead.
 	Memory int64
 
 	// Arrive is the maximum time in which a body must arrive. The default is 60 s. After that time,

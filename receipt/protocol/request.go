@@ -17,7 +17,7 @@ type Request struct {
 	ID     string          // ID of the request, which is included in errors and log records
 	Route  string          // path in the pattern of the route; "" if the request was refused before a route was found
 	Client *Client         // the sender of the request, which must not be modified; the zero Client on an open route
-	Query  Query           // query parameters, each of which is known and occurs once; nil for a route that ends in /
+	Query  Query           // query parameters, each of which is known and occurs once; nil for a route with AnyQuery or a path that ends in /
 	JSON   *canon.Document // the body, which is an object; nil if the route accepts no JSON body
 	Bytes  []byte          // the body, for a route with BodyText or BodyBytes
 

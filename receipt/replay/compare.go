@@ -125,7 +125,7 @@ func (c *comparison) elements(at string, a, b canon.Node) {
 		left, pairs = append(left, n), append(pairs, j)
 	}
 
-	// Elements without an identity in common are paired in order.
+	// Elements that have no partner with the same identity are paired in order.
 	rest := slices.Sorted(func(yield func(int) bool) {
 		for _, of := range places {
 			for _, j := range of {

@@ -63,7 +63,7 @@ func (e *UnavailableError) named() object {
 	return o
 }
 
-// maxNamed is the maximum length, in bytes, of a name in the events of a failed replay.
+// maxNamed is the maximum length, in bytes, of an ID or a key in the events of a failed replay.
 const maxNamed = 1 << 10
 
 // Checkpoint reports whether the missing item is the checkpoint of the request.

@@ -71,7 +71,7 @@ type teller struct {
 }
 
 func newTeller(p *Plan, run Run, uses func(*swap) bool, yield func([]byte, error) bool) *teller {
-	if run.Failure != nil { // no events of the source are written
+	if run.Failure != nil { // no events of the source are repeated
 		uses = func(s *swap) bool { return isTaskTime(s.Key) || p.wasTaken(s) }
 	}
 	t := &teller{plan: p, run: run, uses: uses, yield: yield, doc: new(canon.Document), restored: p.boundary == "", calls: map[string]*swap{}, answers: map[string]*swap{}, words: map[canon.Digest]*swap{}, firsts: map[string]bool{}}
@@ -113,7 +113,7 @@ func (t *teller) tell() error {
 		return err
 	}
 
-	// A failed replay does not write any events of its source.
+	// A failed replay does not repeat the events of its source.
 	if failure := t.run.Failure; failure != nil {
 		if err := t.say("replay.failed", last, failure.payload()); err != nil {
 			return err

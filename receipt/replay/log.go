@@ -22,7 +22,7 @@ type Log struct {
 	Dependencies []record.Dependency // in the order of the events that recorded the answers
 
 	in      io.ReaderAt
-	offsets map[int]int64 // byte offset of each line that contains an answer, by line number
+	offsets map[int]int64 // byte offset of each line that contains an answer, by the number of the event
 }
 
 // ErrReplay indicates that a log is itself the log of a replay. Replay the log of that replay's
@@ -35,7 +35,7 @@ var ErrReplay = errors.New("replay: task is itself a replay: expected the log of
 // ID have the same content. The error is an error from package event, [record.ErrNotEnded],
 // [ErrReplay], or an error from the reader.
 //
-// ReadLog's result reads the log again for answers and events, so the log must not change; a
+// The returned Log reads the log again for answers and events, so the log must not change; a
 // changed line is refused.
 func ReadLog(in io.ReaderAt, task string) (*Log, error) {
 	l := &Log{in: in, offsets: map[int]int64{}}

@@ -55,7 +55,8 @@ func (s *swap) announcement() object {
 }
 
 // put returns a payload in which a member contains the new answer, or the corresponding digest
-// member contains its digest. If member is "", the payload contains only a digest.
+// member contains its digest. If member is "", the payload contains only a digest. For a secret,
+// the payload contains neither the answer nor a digest.
 func (s *swap) put(payload canon.Node, member string) []byte {
 	value, digest, at := member, member+"_sha256", member+"_uri"
 	if member == "" {

@@ -92,7 +92,7 @@ func getPage(c *call) error {
 		}
 	}
 
-	c.r.Header = http.Header{} // uses little memory for clients that do not read the page
+	c.r.Header = http.Header{} // saves memory while a client does not read the page
 	c.s.options.Page.ServeHTTP(c.w, r)
 	return nil
 }

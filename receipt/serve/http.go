@@ -54,7 +54,7 @@ func HTTPServer(h http.Handler, log *slog.Logger, connections int) *http.Server 
 	return hs
 }
 
-// protocols returns HTTP/1.1 and HTTP/2. HTTP/2 is used only over TLS.
+// protocols returns HTTP/1 and HTTP/2. HTTP/2 is used only over TLS.
 func protocols() *http.Protocols {
 	p := new(http.Protocols)
 	p.SetHTTP1(true)

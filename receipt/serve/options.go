@@ -48,7 +48,7 @@ type Options struct {
 
 	// Proofs are served under /x/ to clients that may read every receipt that the checkpoint
 	// covers. They are also used as evidence: a stored receipt is verified together with its proof.
-	// If Proofs is nil, these paths do not exist.
+	// If Proofs is nil, the response is a 404 error.
 	Proofs Proofs
 
 	// Batches are used to verify stored receipts, as with receipt verify --batch: each receipt must

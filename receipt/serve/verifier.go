@@ -123,7 +123,7 @@ func (v *Verifier) ask(q question) (receipt.Policy, error) {
 func (v *Verifier) full() bool { return !v.policy.IntegrityOnly }
 
 // A judge verifies receipts, and attestations that may contain them, for a single request. Its
-// opener keeps memory for the largest attestation, so it is not reused for other requests.
+// opener keeps memory for the largest attestation, so a judge is not reused for other requests.
 type judge struct {
 	*receipt.Verifier
 	opener *attest.Opener

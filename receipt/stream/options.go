@@ -69,8 +69,8 @@ type Options struct {
 // Summing specifies what a summary records.
 type Summing struct {
 	// Subjects lists the subjects that signed envelopes must have, as sha256:HEX or gitCommit:HEX.
-	// Unwrap checks the subjects; the summary records them, and can be merged only with summaries
-	// that required the same subjects.
+	// Unwrap checks the subjects; the summary records them, and cannot be merged with a summary
+	// that required other subjects.
 	Subjects []string
 
 	// Evidence returns a readable name for a piece of the verifier's evidence, such as its file

@@ -281,8 +281,9 @@ func (s *Summary) hasNote(code receipt.Code) bool {
 	return slices.ContainsFunc(s.NotChecked, func(n receipt.Note) bool { return n.Code == code })
 }
 
-// addAbsent adds a finding about what is not in the input. A receipt of another version, or one that
-// is incomplete, may be what is missing; the finding then becomes a note.
+// addAbsent adds a finding about receipts that are missing from the input. If the input contains a
+// receipt of another version or a truncated receipt, that may be the missing one, so addAbsent adds
+// a note instead.
 func (s *Summary) addAbsent(f Finding) {
 	if s.Codes[receipt.CodeUnsupportedSchema]+s.Codes[receipt.CodeTornTail] == 0 {
 		s.addFinding(f)

@@ -11,7 +11,7 @@ import (
 // Amounts of money are added as decimal numbers, so 0.1 and 0.2 are exactly 0.3. A receipt contains
 // the double nearest to the sum, with the fewest digits that identify it.
 const (
-	maxDecimals = 40 // digits after the decimal point; more than any double near one cent has
+	maxDecimals = 40 // digits after the decimal point; more than the text of any double near one cent has
 	maxWhole    = 15 // before the point
 )
 

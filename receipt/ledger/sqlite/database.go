@@ -75,8 +75,8 @@ func (l *database) connect(ctx context.Context, mode string) (err error) {
 }
 
 // connectReadOnly opens a ledger for reading. If SQLite cannot create the files that it needs next
-// to the ledger, because it has no permission or because the disk is full, no
-// other process is writing to the ledger. The ledger is then read without these files.
+// to the ledger, because it has no permission or because the disk is full, no other process is
+// writing to the ledger. The ledger is then read without these files.
 func (l *database) connectReadOnly(ctx context.Context) (err error) {
 	l.query = url.Values{"mode": {"ro"}, "_pragma": {"query_only(1)"}}
 	if l.read, err = l.pool(cap(l.reads), l.query); err != nil {

@@ -58,7 +58,7 @@ func headMoved(t *testing.T, handle func() ledger.Store) {
 	}
 	wantHead(t, store, stream("empty"), nil, 0)
 
-	// Append with an incorrect count must not change the head.
+	// A head with an incorrect count must not be treated as a head that has moved.
 	counted := chain.Head{Hash: first.Hash(), Count: 77}
 	r = seal(t, Draft("receipt_2", "w"), counted)
 	if err := store.Append(ctx, after(stream("w"), counted, r)); err != nil {

@@ -17,7 +17,7 @@ func run(t *testing.T, handle func() ledger.Store) {
 	first := seal(t, Draft("receipt_0", "w"), chain.Head{})
 	mustAppend(t, store, chain.Head{}, first)
 
-	// If any receipt in a run is invalid, nothing in the run must be stored.
+	// If any receipt in a run is invalid, no receipt of the run may be stored.
 	good := sealRun(t, first.Head(), "w", "receipt_1", "receipt_2", "receipt_3")
 	for name, test := range map[string]struct {
 		head chain.Head

@@ -29,8 +29,8 @@ type indexer struct {
 	ids      pile[place] // the unsorted places of the index
 	tasks    pile[place]
 
-	// number of the current file
-	current int32
+	// The following fields describe the current file.
+	current int32    // number of the file; -1 before the first file
 	file    readerAt // nil for a compressed file
 	locator *locator
 	packed  int // number of bytes of receipts in a compressed file

@@ -54,7 +54,7 @@ type Contents struct {
 	Fault  *Fault
 	Syntax error
 
-	Other string // describes a document that was found in a directory and is not a receipt
+	Other string // describes a document that is not a receipt, if the source was found instead of being named by the user
 }
 
 // Parsed reports whether the piece was parsed as a document that may be a receipt.

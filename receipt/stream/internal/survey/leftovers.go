@@ -19,7 +19,7 @@ type leftovers struct {
 	given   func(stream int) canon.Digest
 
 	tails  []join.Node // receipts that no other receipt names as its predecessor
-	heads  []join.Node // by stream: the most recently issued receipt in tails; its hash is zero if there is none
+	heads  []join.Node // by stream: the most recently issued tail that is not damaged; its hash is zero if there is none
 	damage []join.Damage
 }
 
@@ -57,7 +57,7 @@ func (l *leftovers) hurt(d join.Damage) {
 }
 
 // sort sorts the receipts in memory by stream, and within a stream, it sorts tails by join.Earlier.
-// The most recently issued tail of each stream is always included.
+// The most recently issued undamaged tail of each stream is always included.
 func (l *leftovers) sort() {
 	for i := range l.heads {
 		if !l.heads[i].Hash.IsZero() {

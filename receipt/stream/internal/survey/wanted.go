@@ -43,7 +43,7 @@ type End struct {
 type Terms struct {
 	Wanted
 	Partial   bool   // the input is only a selection of its streams
-	Unordered bool   // the receipts of a source are not in the order of their chains
+	Unordered bool   // the receipts of a source may be in any order
 	TempDir   string // directory for records that do not fit into memory; "" keeps them in memory
 	Indexed   int    // maximum number of receipts that are kept in memory for comparisons
 

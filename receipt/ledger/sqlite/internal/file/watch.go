@@ -14,8 +14,8 @@ import (
 )
 
 // A ReplacedError indicates that the path of an open ledger refers to another file or to none, or
-// that the file was truncated. Otherwise, SQLite would continue to write to the unlinked file, or
-// at the location of the missing part.
+// that the file was truncated. SQLite itself would continue to write to the unlinked file, or at
+// the location of the missing part.
 type ReplacedError struct {
 	Path string // path of the ledger, or of its -wal or -shm file
 	What string // what happened
