@@ -6,12 +6,13 @@
 // mark, no duplicate member names after unescaping, no lone surrogates, numbers within the range of
 // a finite IEEE-754 double (with at most 800 bytes before the exponent), and one value surrounded
 // only by whitespace. Nesting and size are limited, by default to [MaxDepth] levels and [MaxBytes]
-// bytes. Noncharacters such as U+FFFE are accepted. Noncharacters, such as U+FFFE, are accepted.
+// bytes. Noncharacters, such as U+FFFE, are accepted. Nothing is normalized, so two names or values
+// that spell é in different ways are different.
 //
-// Nothing is normalized, so two names or values that spell é in different ways are different. It
-// contains the span and the kind of every value, and the canonical order of the members of every
-// object. Hashing, lookup, and schema checks all use this index, so there is no second parser that
-// could interpret the text differently.
+// The result is a [Document], a flat index of the source. It contains the span and the kind of
+// every value, and the canonical order of the members of every object. Hashing, lookup, and schema
+// checks all use this index, so there is no second parser that could interpret the text
+// differently.
 //
 // # Output
 //
@@ -29,8 +30,7 @@
 // are already in order. A Document that is reused allocates no memory once it is large enough for
 // its documents.
 //
-// In a shell, this command computes the digest of a file that is canonical except for a final
-// newline:
+// In a shell, this command checks that a file is canonical except for its final newline:
 //
 //	receipt canon file.json | cmp - <(head -c -1 file.json)
 package canon

@@ -64,8 +64,9 @@ func (p *parser) number(start int) (int, error) {
 
 // maxMantissa is the maximum number of bytes before an exponent. For longer integers,
 // strconv.ParseFloat, and therefore jcs, misplaces the decimal point (1 followed by 1,000 zeros and
-// e-1000 becomes 1e-201). It also reads only five digits of an exponent, which 10,000 digits before
-// the exponent could exploit. The only purpose of such numbers is to make two readers disagree.
+// e-1000 becomes 1e-201). It also keeps only five digits of an exponent, so it misreads a number in
+// which 10,000 digits compensate for a longer exponent. The only purpose of such numbers is to make
+// two readers disagree.
 const maxMantissa = 800
 
 // plainDecimal reports whether a number without an exponent is certainly in canonical form. A

@@ -14,10 +14,10 @@ import (
 // forks, earlier joins do not affect the result, either: joining segments that are themselves the
 // result of Join is the same as joining all of the original segments in one call.
 //
-// A segment is not joined if another segment names the same predecessor (a fork), or if it can only
-// follow itself (a cycle). A complete stream is joined into a single segment. Join does not know
-// the receipts within a segment, so a segment that forks from the middle of another segment is
-// treated as if its predecessor were missing.
+// A segment is not joined to a predecessor if another segment names the same predecessor (a fork),
+// if several segments have the head that it names, or if it is part of a cycle. A complete stream
+// is joined into a single segment. Join does not know the receipts within a segment, so a segment
+// that forks from the middle of another segment is treated as if its predecessor were missing.
 func Join(segments []Segment) []Segment {
 	pending := slices.DeleteFunc(slices.Clone(segments), func(s Segment) bool { return s.Count == 0 })
 	slices.SortFunc(pending, compareSegments)

@@ -162,7 +162,7 @@ type Outcome string
 const (
 	OutcomeRefutes     Outcome = "refuted"     // something is invalid or malformed
 	OutcomeUndecides   Outcome = "undecided"   // evidence is missing
-	OutcomeNotCounted  Outcome = "not counted" // the signature does not count, and refutes if the policy is not met without it
+	OutcomeNotCounted  Outcome = "not counted" // the signature does not count; the receipt is refuted if the policy is not met without it
 	OutcomeInforms     Outcome = "informs"     // listed as not checked; undecided only under a strict policy
 	OutcomeWarns       Outcome = "warns"       // a warning, which never changes the verdict
 	OutcomeRefusesFile Outcome = "refuses"     // the key file cannot be used

@@ -1,9 +1,9 @@
 // Package receipt creates and verifies receipts in the format receipt-2026-04-25.
 //
-// A receipt is a JSON object that records what an AI agent did in one task: who issued the receipt,
-// which model was used, what the task cost, which approvals were given, and which side effects it
-// had. Package chain defines which bytes the hash of a receipt covers. This package implements the
-// rest of the format.
+// A receipt is a JSON object that states what an AI agent did in one task: who issued the receipt,
+// which model was used, what the task cost, and which approvals and side effects it had. Package
+// chain defines which bytes the hash of a receipt covers. This package implements the rest of the
+// format.
 //
 // # Creating a receipt
 //

@@ -206,7 +206,7 @@ const (
 	StateCanceled  = "CANCELED"
 )
 
-// A Lifecycle records when the task ran and how it ended. For a task that was canceled, CompletedAt
+// A Lifecycle states when the task ran and how it ended. For a task that was canceled, CompletedAt
 // is the time of the cancellation. A nil Failure is written as null.
 type Lifecycle struct {
 	CreatedAt   Time   `json:"created_at,omitzero"`
@@ -227,7 +227,7 @@ type Approval struct {
 	EvidenceHash canon.Digest `json:"evidence_hash,omitzero"`
 }
 
-// TrustTiers records the trust tier of the agent at the start and at the end of the task: shadow,
+// TrustTiers states the trust tier of the agent at the start and at the end of the task: shadow,
 // suggest, act_with_approval, or act_auto.
 type TrustTiers struct {
 	StartTier string `json:"start_tier"`

@@ -25,11 +25,12 @@ type Foreign struct {
 
 	// Signatures are the signatures of the receipt. If there are none, the receipt is unsigned.
 	Signatures []ForeignSignature
-	All        bool // all signatures must be by trusted keys, instead of only one
+	All        bool // all signatures must be by trusted keys, instead of only one; see also Inclusions
 
 	// Inclusions are signatures by logs of the roots of trees that contain the receipt. The signing
 	// key must be a trusted key with the role checkpoint. A signature by an unknown log has no
-	// effect on the verdict.
+	// effect on the verdict, except that the receipt is undecided if no trusted log includes it and
+	// either All is set or the policy is strict.
 	Inclusions []ForeignSignature
 
 	// Place is the position of the receipt in a chain, according to the receipt itself. It is nil
@@ -135,7 +136,7 @@ func (s foreignStep) report(data []byte, f *Foreign, rep *Report) {
 
 // signatures verifies the signatures and records the step: an invalid signature refutes, one valid
 // signature by a trusted key is sufficient, and signatures by unknown keys have no effect on the
-// verdict.
+// verdict. If All is set, every signature must be valid and count.
 func (v foreignStep) signatures(f *Foreign, rep *Report) {
 	switch {
 	case v.policy.IntegrityOnly:

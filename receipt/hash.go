@@ -22,8 +22,8 @@ type hashStep struct{ *Verifier }
 // about materials are also correct.
 func (s hashStep) check(doc *canon.Document, schemaHolds bool, rep *Report) bool {
 	computed, err := s.hash(doc, rep)
-	// If the slower path rejects a document that the parser has accepted, the result is never a
-	// success.
+	// If the hash cannot be computed, although the parser has accepted the document, the step
+	// fails.
 	if err != nil {
 		rep.fail(Check{Step: StepHash, Code: CodeSyntax, Pointer: hashPointer, Detail: err.Error()})
 		return false

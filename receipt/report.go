@@ -80,7 +80,7 @@ const (
 )
 
 // A SignatureResult is the result for an entry in /signatures. If a checkpoint counts as a
-// signature, it is followed by another result with the algorithm "checkpoint".
+// signature, the results for the entries are followed by a result with the algorithm "checkpoint".
 type SignatureResult struct {
 	KeyID     string          `json:"key_id"`    // untrusted text when no trusted key is named; cut after 256 bytes
 	Algorithm string          `json:"algorithm"` // untrusted text; cut after 80 bytes

@@ -281,9 +281,11 @@ func (v *Verifier) OpenCheckpoint(note []byte) *Checkpoint {
 
 // Foreign writes the report on a third-party receipt. data is the text of the receipt. The verdict
 // is verified if no check failed, every step that the format defines was checked, and a trusted key
-// has signed the receipt. Unless the policy is strict, links, and inclusions in unknown logs, may
-// be unchecked. If the policy requires only integrity, a valid hash is required instead of a
-// signature. No signature may be invalid, although the keys of some signatures may be unknown.
+// has signed the receipt. Unless the policy is strict, links and inclusions in unknown logs may be
+// unchecked. If the policy requires only integrity, a valid hash is required instead of a
+// signature. No signature may be invalid, although the keys of some signatures may be unknown. If
+// [Foreign].All is set, the keys of all signatures, and of a log that includes the receipt, must be
+// trusted.
 func (v *Verifier) Foreign(data []byte, f *Foreign, rep *Report) {
 	foreignStep{v}.report(data, f, rep)
 }

@@ -129,9 +129,10 @@ func (d *Disclosures) check() error {
 	return nil
 }
 
-// Check verifies that the receipt has withheld exactly the disclosed values. It does not verify the
-// hash of the receipt. Verify the receipt first, because the disclosures are compared with entries
-// in the receipt. If the disclosures are bound, they must be bound to the hash in the receipt.
+// Check verifies that each disclosed value is the value that the receipt withholds. It does not
+// verify the hash of the receipt. Verify the receipt first, because the disclosures are compared
+// with entries in the receipt. If the disclosures are bound, they must be bound to the hash in the
+// receipt.
 //
 // The error joins a *[DisclosureError] for each field that does not match, is an error from
 // [Consistent], or reports that the disclosures are malformed or are bound to another receipt.

@@ -179,8 +179,8 @@ func Upstream() Rules {
 }
 
 // Default returns the rules for everyday use: upstream's names, headers, URLs anywhere in a string,
-// user names in home directories, and [secret.Default], which finds more secrets than upstream's
-// patterns and has fewer false positives.
+// user names in the paths of home directories, and [secret.Default], which finds more secrets than
+// upstream's patterns and has fewer false positives.
 func Default() Rules {
 	r := Upstream()
 	r.Name = "default"

@@ -190,7 +190,7 @@ func (s *shape) grow(path string) *shape {
 	return s
 }
 
-// mark records in each shape on a path that it contains a protected member.
+// mark records, in each shape above a path, that it contains a protected member.
 func (s *shape) mark(path string) {
 	for token := range strings.SplitSeq(path[1:], "/") {
 		s.holds = true

@@ -182,7 +182,7 @@ func (u *urlRule) userinfo(list []edit, text []byte, start, end int) []edit {
 }
 
 // referencePassword reports whether user information contains no secret, because the password is a
-// variable or the user is git, as in SSH URLs.
+// variable, or because there is no password and the user is git, as in SSH URLs.
 func referencePassword(userinfo []byte) bool {
 	_, password, ok := bytes.Cut(userinfo, []byte(":"))
 	if !ok {

@@ -150,8 +150,8 @@ const (
 	toolPrefix = "mcp__"
 	joint      = "__"
 
-	// part replaces the "__" between the parts of such a name. It occurs in no pattern, and it is
-	// not a word character.
+	// part replaces the "__" between the parts of such a name. It occurs in no pattern and contains
+	// no word character.
 	part = "\x1f\x1f"
 )
 

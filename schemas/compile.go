@@ -10,8 +10,9 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// draft is the only dialect of JSON Schema that this package supports. Otherwise, the library would
-// also accept a $schema of an older draft, in which the same keywords have different meanings.
+// draft is the only dialect of JSON Schema that this package supports. Without this restriction,
+// the library would also accept a $schema of an older draft, in which the same keywords have
+// different meanings.
 const draft = "https://json-schema.org/draft/2020-12/schema"
 
 // A Schema is a compiled schema. It is immutable and safe for concurrent use.

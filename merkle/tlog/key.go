@@ -123,7 +123,8 @@ func (k *noteKey) raw() []byte {
 	return k.public.(ed25519.PublicKey)
 }
 
-// Verify reports whether payload contains a valid signature of the text of a note.
+// Verify reports whether payload contains a signature of the text of a note that is valid under the
+// key.
 func (k *noteKey) Verify(text, payload []byte) bool {
 	seconds, signature := uint64(0), payload
 	if k.kind != logType {

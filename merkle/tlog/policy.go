@@ -105,7 +105,8 @@ func (p *policyParser) line(line string) error {
 		}
 	}
 
-	// Only spaces and tabs separate words, and # begins a comment only at the start of a line.
+	// Only spaces and tabs separate words, and # begins a comment only as the first character of
+	// the first word.
 	words := strings.FieldsFunc(line, func(r rune) bool { return r == ' ' || r == '\t' })
 	if len(words) == 0 || words[0][0] == '#' {
 		return nil

@@ -26,7 +26,7 @@ const (
 	infoTwoBytes   = 25
 	infoFourBytes  = 26
 	infoEightBytes = 27
-	infoIndefinite = 31 // for a simple value, the break at the end of such an item
+	infoIndefinite = 31 // or, for major type 7, the break at the end of such an item
 )
 
 // A head is the beginning of a data item. It consists of a byte with the major type and the
@@ -83,8 +83,9 @@ func (h head) malformed() (code, found string) {
 	return "", ""
 }
 
-// indefinite describes a head with an indefinite length. It is well-formed, unlike other heads with
-// the same additional information (RFC 8949 section 3.2).
+// indefinite describes a head whose additional information is 31 (RFC 8949 section 3.2). An
+// indefinite length is well-formed for a string, an array, or a map, but is never deterministic.
+// Any other such head is malformed.
 func (h head) indefinite() (code, found string) {
 	switch h.major {
 	case majorBytes, majorText, majorArray, majorMap:

@@ -13,8 +13,8 @@ import (
 // identifies one receipt. A manifest may have at most [MaxBytes] bytes and [MaxEntries] entries.
 //
 // If the manifest is not valid JSON, the error is or wraps a *[canon.SyntaxError]. If it does not
-// follow the rules, the error is an *[InvalidError]. Otherwise, the error describes an incorrect
-// root.
+// match the schema or lists a value twice, the error is an *[InvalidError]. Otherwise, the error
+// describes an incorrect root.
 func ParseManifest(data []byte) (*Manifest, error) {
 	doc := new(canon.Document)
 	if err := doc.Parse(data, canon.Limits{Bytes: MaxBytes, Depth: maxDepth}); err != nil {

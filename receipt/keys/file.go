@@ -12,9 +12,9 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// A File is a trust file that can be edited. The zero File has no keys. A File keeps members that
-// it does not know. It is not safe for concurrent use. To save the File, the caller writes the
-// result of Marshal to disk.
+// A File is a trust file that can be edited. The zero File has no keys. A File keeps unknown
+// members. It is not safe for concurrent use. To save the File, the caller writes the result of
+// Marshal to disk.
 type File struct {
 	keys  []*PublicKey
 	other []member // next to "keys"

@@ -148,8 +148,8 @@ func ended(keys []*PublicKey) []*PublicKey {
 	return list
 }
 
-// stolen reports whether a revocation makes all signatures of the key invalid, regardless of their
-// dates.
+// stolen reports whether a revocation rejects all signatures of the key, regardless of the dates
+// that they state.
 func stolen(r *receipt.Revocation) bool { return r != nil && r.Reason != receipt.ReasonSuperseded }
 
 // earlier reports whether other is nil or r revokes its key before other does.

@@ -4,7 +4,7 @@ import "github.com/receiptkit/receiptkit/redact/secret/internal/match"
 
 // A Detector finds one kind of secret in text.
 type Detector struct {
-	Name    string // may contain a-z, 0-9, _, and -
+	Name    string // consists of a-z, 0-9, _, and -
 	Pattern string // a regular expression in the syntax of package regexp
 	Group   int    // the submatch that is the secret; 0 for the entire match; or FirstGroup
 

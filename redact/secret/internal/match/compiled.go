@@ -23,7 +23,7 @@ type compiled struct {
 	at     *program // matches only at the beginning of such a part
 	start  *program // matches only at the beginning of the text
 	back   bool     // the pattern depends on the text before a match
-	placed bool     // every match begins exactly before bytes ahead of an anchor
+	placed bool     // every match begins at the same distance from an anchor, which is in the field before
 	before int      // maximum distance from the beginning of a match to an anchor, in bytes
 	match  *automaton
 	tight  *automaton // like match, but only for matches that begin at one given position

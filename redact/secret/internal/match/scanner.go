@@ -168,7 +168,7 @@ func (s *Scanner) Scan(text []byte, found []Span) []Span {
 // index.
 func (s *Scanner) Knowledge(detector int) Knowledge { return s.detector(detector).knowledge() }
 
-// Knows reports whether name contains a word of a detector, or may begin one at its end.
+// Knows reports whether name contains a word of a detector or ends with the beginning of one.
 func (s *Scanner) Knows(name []byte) bool { return s.words.has(name) }
 
 func (s *Scanner) begin(w *work, text []byte) *work {
