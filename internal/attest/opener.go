@@ -11,8 +11,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// An Opener evaluates attestations for readers of receipts. Its method Unwrap is an option of
-// package stream. An Opener is immutable and safe for concurrent use.
+// An Opener evaluates attestations for readers of receipts. Its method Unwrap is a value for
+// stream.Options.Unwrap. An Opener is immutable and safe for concurrent use.
 type Opener struct {
 	trust  receipt.Trust // nil if only integrity is required
 	policy receipt.Policy

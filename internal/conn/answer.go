@@ -26,8 +26,8 @@ func NewAnswer(w http.ResponseWriter, idle time.Duration) *Answer {
 	return a
 }
 
-// extend gives the client another idle limit to continue reading. A writer that does not support
-// deadlines, as in tests, has no limit.
+// extend restarts the idle limit, within which the client must continue reading. A writer that does
+// not support deadlines, as in tests, has no limit.
 func (a *Answer) extend() { _ = a.control.SetWriteDeadline(time.Now().Add(a.idle)) }
 
 // WriteHeader records the status.

@@ -7,8 +7,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// maxChained is the number of receipts in a source whose hashes are kept. Links that name a later
-// receipt stay unchecked.
+// maxChained is the number of receipts in a source whose hashes are kept. Links to further receipts
+// stay unchecked.
 const maxChained = 1 << 16
 
 // Chains links the third-party receipts in one source to their predecessors. The zero value of

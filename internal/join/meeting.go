@@ -7,8 +7,8 @@ import (
 )
 
 // A Place is the position of a receipt in the input: the number of the source, from 0 in the order
-// of the caller, and the line or item in this source, from 1. The zero Place means that the
-// position is unknown.
+// of the caller, and the line or item in this source, from 1. The zero Place means that there is no
+// position.
 type Place struct{ Source, Index int }
 
 // Compare orders places in reading order.

@@ -53,7 +53,7 @@ type Finding struct {
 // A Result describes what the statements of a stream show about the stream.
 type Result struct {
 	Findings []Finding
-	Last     *Signed       // the last statement with a valid signature by a trusted key; nil if there is none
+	Last     *Signed       // the last statement with a valid signature by a trusted key of the issuer; nil if there is none
 	Silence  time.Duration // the longest time between two statements, or since the last statement
 	Bounded  string        // why the stream does not meet the conditions of AEL level 1; empty if it does
 	Tail     uint64        // number of receipts after the last statement
@@ -84,8 +84,8 @@ func (j *judge) find(refute bool, code receipt.Code, format string, args ...any)
 }
 
 // Judge evaluates the statements of one stream, which may be in any order. Copies count once. Only
-// a statement with a valid signature by a trusted key can contradict anything. An invalid signature
-// refutes the stream, and a statement by an unknown key leaves it undecided.
+// a statement with a valid signature by a trusted key of the issuer can contradict anything. An
+// invalid signature refutes the stream, and a statement by an unknown key leaves it undecided.
 func Judge(trust receipt.Trust, statements []*Signed, seen Observed, req Requirements) *Result {
 	j := &judge{trust: trust, seen: seen, req: req}
 	list := j.authentic(statements)
@@ -125,8 +125,8 @@ func (j *judge) bounded(list []*Signed) string {
 	return ""
 }
 
-// authentic returns the statements with a valid signature by a trusted key, in the order of time
-// and count.
+// authentic returns the statements with a valid signature by a trusted key of the issuer, in the
+// order of time and count.
 func (j *judge) authentic(statements []*Signed) (list []*Signed) {
 	known := map[canon.Digest]bool{}
 	var others []func()
@@ -344,8 +344,8 @@ func ByStream(list []*Signed) map[chain.Stream][]*Signed {
 	return groups
 }
 
-// Last returns the last statement of a stream that has a valid signature by a trusted key, or nil
-// if there is none.
+// Last returns the last statement of a stream that has a valid signature by a trusted key of the
+// issuer, or nil if there is none.
 func Last(trust receipt.Trust, statements []*Signed) *Signed {
 	j := &judge{trust: trust}
 	if list := j.authentic(statements); len(list) > 0 {

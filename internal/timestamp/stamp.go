@@ -80,7 +80,7 @@ func (s *Stamp) JSON() ([]byte, error) {
 	return append(data, '\n'), err
 }
 
-// Parse parses the JSON form of a stamp, which need not be canonical.
+// Parse parses the JSON form of a stamp, which need not be canonical, and rejects all other data.
 func Parse(data []byte) (*Stamp, error) {
 	if len(data) > MaxBytes {
 		return nil, fmt.Errorf("timestamp: more than %d bytes", MaxBytes)

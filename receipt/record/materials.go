@@ -27,8 +27,8 @@ type materials struct {
 func (m *materials) add(x material) { m.order = append(m.order, x) }
 
 // record adds a material. A repeated material is listed once. If an ID has several contents, a
-// number is appended to it, because an ID must identify one material. A substituted content is
-// always listed separately.
+// number is appended to the ID of each further content, because an ID must identify one material. A
+// substituted content is always listed separately.
 func (s *materials) record(r *run, e *event.Event, m receipt.Material) {
 	content := [5]string{m.Kind, m.ID, m.URI, m.SHA256.String(), overrideOf(e)}
 	if s.recorded[content] > 0 {

@@ -239,7 +239,8 @@ func (r *Recorder) Dependencies() []Dependency {
 // TaskID returns the ID of the recorded task, or "" if no event has named it.
 func (r *Recorder) TaskID() string { return r.log.TaskID() }
 
-// Digest returns the SHA-256 of the events of the task, which is the event_log in the draft.
+// Digest returns the SHA-256 of the events of the task. Unless the task is a replay, it is the
+// digest of the event_log in the draft.
 func (r *Recorder) Digest() canon.Digest { return r.log.Digest() }
 
 // IsReplay reports whether the task replays another task.

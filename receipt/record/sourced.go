@@ -139,8 +139,9 @@ func (s *sourced) about(r *run, e *event.Event) receipt.Object {
 	return o
 }
 
-// continuity returns whether successive writes to each path follow from each other. Its paths are
-// not yet in the form of the list of writes; placed converts them.
+// continuity returns the numbers of successive writes that do and do not follow from each other,
+// and the paths of the writes that do not. Its paths are not yet in the form of the list of writes;
+// placed converts them.
 func continuity(r *run, e *event.Event, n canon.Node) receipt.Object {
 	o := receipt.Object{}
 	for _, name := range []string{"pairs", "held", "broken", "unchecked"} {

@@ -38,9 +38,9 @@ type record struct {
 	at   time.Time
 }
 
-// ReadArtifact reads a directory, whose files are members of ael_directory. The receipt is verified
-// only if every signature is trusted. The letters in the details of checks identify the checks of
-// the specification.
+// ReadArtifact reads a directory, whose files are members of ael_directory. The artifact is
+// verified only if every signature is trusted. The letters in the details of checks identify the
+// checks of the specification.
 //
 // A check that fails on complete evidence refutes the artifact. A check that only shows that
 // evidence is missing leaves the artifact undecided, so an artifact below level 4 is undecided.

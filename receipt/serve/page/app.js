@@ -136,8 +136,8 @@ function running({ bytes, total, receipts, findings }, about = "Verifying…") {
 
 // The functions below display the outcome.
 
-// old hides the outcome as soon as files are added, so that a verdict is never displayed next to a
-// file to which it does not apply.
+// old hides the outcome when a turn starts, so that a verdict is never displayed next to a file to
+// which it does not apply. With false, it displays the outcome again.
 function old(is) {
   at("outcome").hidden = is;
   at("outcome").setAttribute("aria-busy", String(is));

@@ -77,7 +77,8 @@ func (e *Env) Progress(passes ...string) *Progress {
 }
 
 // ProgressWhen is like Progress, but for a command with the flag --progress: always, never, or
-// auto. With auto, progress is displayed only on a terminal to which no pager writes.
+// auto. With auto, progress is displayed only if stderr is a terminal, stdout is not a pipe
+// (possibly to a pager), CI is unset, and TERM is not dumb.
 func (e *Env) ProgressWhen(when string, passes ...string) *Progress {
 	looks := e.ErrTerminal && !e.Piped && e.Getenv("CI") == "" && e.Getenv("TERM") != "dumb"
 	if when == "never" || when == "auto" && !looks {

@@ -25,7 +25,7 @@ func TerminalWidth(f *os.File) int {
 	return width
 }
 
-// A fitter folds lines. A fitter is a writer that folds lines.
+// A fitter is a writer that folds lines. It buffers an incomplete line until its end is written.
 type fitter struct {
 	w     io.Writer
 	width int

@@ -56,8 +56,8 @@ func revoke(e *cli.Env, id string, at time.Time, why, to string) error {
 		return err
 	}
 
-	// Whoever stole a key can also forge the times of its signatures, so earlier signatures remain
-	// valid only if the key was superseded.
+	// The holder of a stolen key can also forge the times of its signatures, so earlier signatures
+	// remain valid only if the key was superseded.
 	effect, label := "none of its signatures is accepted", "also ended"
 	if why == receipt.ReasonSuperseded {
 		effect, label = "earlier signatures are still accepted", "not ended"

@@ -14,8 +14,8 @@ const (
 )
 
 // A gatherer combines writes that arrive while an earlier write is in progress. No write waits for
-// more data, so a fast run needs only a few system calls. A single write is never split. A gatherer
-// is safe for concurrent use.
+// more data, and a fast run needs only a few system calls. A single write is never split. A
+// gatherer is safe for concurrent use.
 type gatherer struct {
 	w    io.Writer
 	most int // maximum size of a write to w, unless a single text is larger

@@ -136,7 +136,7 @@ func splitAddress(address string) (source string, line int) {
 func listed[T any](l *problems, most, size int, of func(*problem) T) (list []T, more int) {
 	for _, p := range slices.Concat(l.lists[levelError], l.lists[levelWarning]) {
 		item := of(&p)
-		text, _ := json.Marshal(item) // of texts and numbers
+		text, _ := json.Marshal(item) // strings and numbers cannot cause an error
 		if size -= len(text); len(list) == most || size < 0 {
 			break
 		}

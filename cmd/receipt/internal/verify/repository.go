@@ -45,8 +45,7 @@ type blob struct {
 	places []commitPath
 }
 
-// A commitPath is a path that has a blob, with the first commit, starting from the oldest, in which
-// it does.
+// A commitPath is a path of a blob, with the oldest commit in which the path has this content.
 type commitPath struct{ commit, path string }
 
 // at returns a place of a blob whose path is, or ends with, the path of a written file. If there is

@@ -141,8 +141,8 @@ func Integer(n canon.Node) (int64, bool) {
 	return int64(n.Float()), true
 }
 
-// Integers checks that all numbers in a value are integers between ±2^53, written without a
-// fraction or an exponent.
+// Integers checks that all numbers in a value are integers with a magnitude below 2^53, written
+// without a fraction or an exponent.
 func Integers(f *receipt.Foreign, n canon.Node) bool {
 	if n.Kind() == canon.KindNumber && (bytes.ContainsAny(n.Raw(), ".eE") || n.Float() >= 1<<53 || n.Float() <= -1<<53) {
 		Fail(f, receipt.StepSchema, receipt.CodeSchemaInvalid, n.Pointer(), "a number is not an integer below 2^53")

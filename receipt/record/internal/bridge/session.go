@@ -21,8 +21,8 @@ type session struct {
 }
 
 // has reports whether a frame belongs to the recorded session. If the options name no session, all
-// frames must name the same session. Frames about durable approvals name the session in a
-// runtime-specific member.
+// frames that name a session must name the same session. Frames about durable approvals name the
+// session in a runtime-specific member.
 func (s *session) has(fr *frame) bool {
 	id := cmp.Or(fr.Text(fr.params, "sessionId"), Own(fr.params, "session_id").String(), Own(fr.update, "session_id").String())
 	if s.id == "" {

@@ -1,7 +1,7 @@
 // This module sorts the files that the user added into receipts, keys, evidence for receipts, and
 // other files.
 
-// A file is recognized by its first bytes, and evidence is at most this long.
+// The number of bytes at the beginning of a file by which it is recognized.
 const head = 1 << 20; // bytes
 
 // Larger files are neither key sets nor evidence.
@@ -15,7 +15,7 @@ export function ofOne({ kind }) { return kind === "proof" || kind === "disclosur
 // The lists are replaced instead of changed, because a run keeps the lists with which it started.
 export class Inputs {
   receipts = []; // {name, file, what}
-  keys = []; // {name, bytes, what, together}: given at once with receipts
+  keys = []; // {name, bytes, what, together}; together if added in the same selection as receipts
   beside = []; // {name, bytes, kind, what}
   strangers = []; // {name, size, what, next}
   #core;

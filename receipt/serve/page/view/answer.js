@@ -1,5 +1,6 @@
-// The answer to somebody who was sent a receipt: who states what, when, and whether that
-// can be relied on. Causes have names here and no codes; those are with the steps.
+// This module displays the answer for the recipient of a receipt: who states what, when, and
+// whether the recipient can rely on it. Causes are stated in words; their codes are displayed with
+// the steps.
 import { foreign, h, icon, mono } from "./dom.js";
 import { isObject, list, member, text } from "./json.js";
 import { clock, duration, instant, number, plural } from "./text.js";
@@ -7,10 +8,10 @@ import { isUnreported, notRecorded } from "./unreported.js";
 import { finding, status, verdictOf } from "./verdict.js";
 import { causeName, causeSentence, longDate, openPoint } from "./words.js";
 
-// renderHeadlines answers for one report. The receipt may be undefined; its headline is what
-// the Go package of that name returns for it. Keys are one of
-// {name or path, count, sha256, signer, together}, a list of these, or null: signer is
-// the key that counts, and together says that keys and receipts came from one hand.
+// renderHeadlines displays the answer for one report. The receipt may be undefined. The headline is
+// the result of the Go package of this name for the receipt. The keys are {name or path, count,
+// sha256, signer, together}, a list of these, or null. The member signer is the key that signed as
+// the issuer, and together states whether keys and receipts were added in the same selection.
 export function renderHeadlines(report, keys, receipt, headline) {
   const { word, tone } = verdictOf(report), why = finding(report);
   const given = (Array.isArray(keys) ? keys : [keys]).filter(isObject);
@@ -27,16 +28,15 @@ function question(name, ...answer) {
   return h("div", { class: "question" }, h("h2", {}, name), h("div", { class: "reply" }, answer));
 }
 
-// renderAbout names the file first, then the receipt in it, its task and its issuer
-// as they stand there: no verdict is read without what it is about.
+// renderAbout displays the name of the file, and then the receipt, the task, and the issuer as
+// stated in it, so that a verdict is never read without its subject.
 function renderAbout(report, receipt) {
   const named = [["receipt", member(receipt, "receipt_id") ?? member(report, "receipt_id")], ["task", member(receipt, "identifiers", "task_id")], ["issuer", member(receipt, "issuer", "id")]];
   return h("p", { class: "about" }, h("strong", {}, foreign(text(member(report, "source")) || "(no file)", 160), member(report, "index") > 1 ? `, number ${number(report.index)} in it` : ""),
     named.filter(([, value]) => typeof value === "string" && value !== "").map(([name, value]) => [` · ${name} `, foreign(value, 120)]));
 }
 
-// The sentence beside the verdict, for somebody who reads nothing else.
-
+// sentence returns the sentence next to the verdict, for people who read nothing else.
 function sentence(report, receipt, given, why) {
   const refuted = member(report, "verdict") === "refuted";
   if (why) return [refuted ? "Do not rely on this. " : "Nobody vouches for this yet. ", cause(report, receipt, why)];
@@ -49,13 +49,14 @@ function sentence(report, receipt, given, why) {
     "; not one character was changed since."];
 }
 
-// cause is the reason in a sentence. A change behind a true signature is told as that.
+// cause returns the reason as a sentence. If the content was changed after a valid signature, the
+// sentence states this.
 function cause(report, receipt, why) {
   if (why.code === "hash_mismatch" && signers(report).length > 0) return ["Its content was changed after ", issuerName(receipt), " signed it."];
   return causeSentence(why);
 }
 
-// issuerName is what the issuer calls itself, or its id.
+// issuerName displays the name that the issuer states for itself, or its ID.
 function issuerName(receipt) {
   const named = text(member(receipt, "issuer", "name")), id = text(member(receipt, "issuer", "id"));
   return h("span", { class: "issuer" }, foreign(named || id || "the issuer", 120));
@@ -65,7 +66,8 @@ function signers(report) {
   return list(member(report, "signatures")).filter((entry) => member(entry, "status") === "valid" && member(entry, "role") === "issuer");
 }
 
-// signed reports whether the issuer's signature over the hash was confirmed.
+// signed reports whether the issuer's signature was confirmed and the content matches the signed
+// hash.
 function signed(report) {
   return status(report, "signatures").status === "passed" && status(report, "hash").status === "passed" && member(report, "scope") === "full";
 }
@@ -81,8 +83,8 @@ function renderWho(report, receipt, given) {
   ];
 }
 
-// renderSigner says which key signed, and who trusts it since when: what the key files
-// say, and nothing beyond.
+// renderSigner displays which key signed, which key file trusts it, and since when. It states only
+// what the key files contain.
 function renderSigner(report, receipt, given, named) {
   const signer = given.map((file) => member(file, "signer")).find(isObject), first = signers(report)[0];
   if (!signer) return h("p", { class: "fingerprints" }, first ? ["Signed with the key ", mono(first.key_id, 120), ", which the key file trusts for this issuer."] : "Confirmed through a checkpoint of its log.");
@@ -108,7 +110,8 @@ function renderWhat(report, headline) {
   ];
 }
 
-// renderRows shows the rows that receipt show prints. A row without a label continues the one before.
+// renderRows displays the rows that receipt show prints. A row without a label continues the
+// previous row.
 function renderRows(rows) {
   const groups = [];
   for (const row of rows) {
@@ -119,7 +122,7 @@ function renderRows(rows) {
   return h("dl", { class: "facts described" }, groups.map(({ label, texts }) => h("div", { class: label === "Not read" && "open" }, h("dt", {}, label), texts.map((one) => h("dd", {}, one)))));
 }
 
-// words are parts of a headline, of which those at odd places are words of the receipt.
+// words displays the parts of a headline. The parts with odd indexes are values from the receipt.
 export function words(parts) { return list(parts).map((part, i) => (i % 2 === 1 ? foreign(part, 400) : text(part))); }
 
 // time returns an instant that the source recorded, or NaN.
@@ -138,7 +141,7 @@ function renderWhen(receipt) {
   ];
 }
 
-// Whether it can be relied on.
+// renderRely and the functions below display whether the recipient can rely on the receipt.
 
 const verdicts = new Map([["good", "Yes, as what its issuer states."], ["bad", "No."], ["open", "Not yet."]]);
 
@@ -155,7 +158,7 @@ function renderRely(report, receipt, given, why) {
   ];
 }
 
-// renderExisted shows the time before which the receipt existed, if a timestamp proves one.
+// renderExisted displays the time before which the receipt existed, if a timestamp states it.
 function renderExisted(proven) {
   const at = instant(text(member(proven, "time")));
   return !Number.isNaN(at) && h("p", {}, `It existed before ${clock(at)} UTC, according to the timestamp authority `, foreign(text(member(proven, "authority")), 120), ".");
@@ -163,7 +166,7 @@ function renderExisted(proven) {
 
 function capital(words) { return words.slice(0, 1).toUpperCase() + words.slice(1).replace(/[.]$/, ""); }
 
-// contentOf is the first headline: is this what was sealed?
+// contentOf returns the first headline, which states whether the content is unchanged.
 function contentOf(report) {
   const hash = status(report, "hash");
   if (hash.status === "passed" && status(report, "schema").status === "passed") {
@@ -176,7 +179,7 @@ function contentOf(report) {
   return { title: "Not readable", tone: member(report, "verdict") === "refuted" ? "bad" : "open", about: "It is not a receipt as the format has it, so there is no content that could fit." };
 }
 
-// signerOf is the second headline: did its issuer say so?
+// signerOf returns the second headline, which states whether the signer is confirmed.
 function signerOf(report) {
   const check = status(report, "signatures"), found = signers(report);
   if (signed(report)) {
@@ -189,7 +192,7 @@ function signerOf(report) {
   return { title: "Signer not confirmed", tone: "open", about: causeSentence(check) };
 }
 
-// renderKeys says whose keys were used, and what that is worth.
+// renderKeys displays which keys were used, and when they can be relied on.
 export function renderKeys(keys) {
   const files = (Array.isArray(keys) ? keys : [keys]).filter(isObject);
   if (files.length === 0) return h("p", { class: "keys" }, h("strong", {}, "Keys: "), "none. Without trusted keys nobody’s signature can be confirmed.");
@@ -200,7 +203,7 @@ export function renderKeys(keys) {
   files.some((file) => file.together === false) && h("p", { class: "origin" }, "This page cannot know where the keys are from. Keys count when you have them from the issuer, not from whoever sent the receipt."));
 }
 
-// renderUnchecked says what stays open, without codes.
+// renderUnchecked displays what the verification does not show, without codes.
 function renderUnchecked(report) {
   const notes = list(member(report, "not_checked")).filter((note) => text(member(note, "detail")) !== "");
   const entries = [...new Set(notes.slice(0, 100).map((note) => openPoint(note.code) ?? note.detail))];
@@ -209,7 +212,7 @@ function renderUnchecked(report) {
       entries.slice(0, 8).map((entry) => h("li", {}, foreign(entry, 300))), entries.length > 8 && h("li", {}, `${number(entries.length - 8)} more, listed with the steps`)));
 }
 
-// causeOf is why a receipt is not verified, in a few words; "" for one that is.
+// causeOf returns in a few words why a receipt is not verified, or "" if it is verified.
 export function causeOf(report) {
   const why = finding(report);
   return why ? causeName(why) : "";

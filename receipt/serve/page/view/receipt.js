@@ -1,12 +1,13 @@
-// The receipt in full: each entry of its lists, and the whole as JSON. What it shows may be hostile
-// and need not be valid: no member is trusted to be there or to have its type.
+// This module displays a receipt in full: each entry of its lists, and the entire receipt as JSON.
+// The receipt may be hostile and invalid, so no member is assumed to exist or to have the right
+// type.
 import { facts, foreign, h, icon, mono, rows, section, table } from "./dom.js";
 import { isObject, list, member, outline } from "./json.js";
 import { clock, instant, number } from "./text.js";
 import { bound, estimatedIn, inferredIn, isUnreported, notRecorded, overIn, recorded, unreportedIn } from "./unreported.js";
 import { status } from "./verdict.js";
 
-// renderReceipt shows a parsed receipt. The report says whether it can be relied on.
+// renderReceipt displays a parsed receipt. The report states whether the receipt can be relied on.
 export function renderReceipt(receipt, report) {
   if (!isObject(receipt)) return section("receipt", "The receipt", h("p", {}, "There is no receipt to show: the input is no JSON object."));
   const stated = recorded(receipt);
@@ -16,12 +17,12 @@ export function renderReceipt(receipt, report) {
     renderRest(receipt));
 }
 
-// renderFolded is renderReceipt, shown on request.
+// renderFolded is like renderReceipt, but displays the receipt only on request.
 export function renderFolded(receipt, report) {
   return h("details", { class: "technical" }, h("summary", {}, "The receipt in full, with every entry and its digests"), renderReceipt(receipt, report));
 }
 
-// caution comes before anything that the receipt says.
+// caution displays a notice before the content of the receipt.
 function caution(report) {
   const sound = status(report, "hash").status === "passed" && status(report, "schema").status === "passed";
   if (sound && member(report, "verdict") === "verified" && member(report, "scope") === "full") {
@@ -52,13 +53,13 @@ function renderFacts(receipt) {
   ]);
 }
 
-// places names members of the receipt.
+// places displays pointers to members of the receipt, at most 20 of them.
 function places(pointers) {
   return pointers.length > 0 && [pointers.slice(0, 20).map((pointer, i) => [i > 0 ? ", " : "", mono(pointer, 120)]), pointers.length > 20 && ` … ${number(pointers.length - 20)} more`];
 }
 
-// The lists of a receipt: where they are, their captions, and the members of their entries. Those
-// without an entry are shown if the fourth value is true.
+// The lists of a receipt: their pointers, their captions, and the members of their entries. A list
+// without entries is displayed if the fourth value is true.
 const lists = [
   ["/approvals", "Approvals", ["decision", "action", "actor", "decided_at", "evidence_hash", "quorum_proof"], true],
   ["/side_effects/fs_writes", "Writes to files", ["path", "operation", "before_sha256", "after_sha256", "metadata"], true],
@@ -85,7 +86,7 @@ function renderList(receipt, at, caption, names, always) {
     i === 0 && shown.has(`${at}/${place}`) && h("span", { class: "detail" }, `${notRecorded} whether this happened`)]));
 }
 
-// cell shows a member of an entry. A number may be a bound or an estimate.
+// cell displays a member of an entry. A number may be a bound or an estimate.
 function cell(receipt, value, at, kind) {
   if (value === undefined || value === null) return "–";
   if (typeof value === "number") return [bound(receipt, at), number(value), estimatedIn(receipt).includes(at) && " (estimated)"];
@@ -96,10 +97,11 @@ function cell(receipt, value, at, kind) {
 const known = new Set(["schema", "receipt_id", "subject", "issuer", "issued_at", "identifiers", "lifecycle", "approvals", "trust", "autonomy_budget",
   "replay_input", "model_route", "cost", "side_effects", "final_artifacts", "deltas", "chain", "redactions", "signatures", "metadata"]);
 
-// renderRest shows members that the format does not have, and the whole, folded.
+// renderRest displays members that the format does not define and, on request, the metadata and the
+// entire receipt as JSON.
 function renderRest(receipt) {
   const unknown = [];
-  for (const name in receipt) { // and not Object.keys, so that it can stop
+  for (const name in receipt) { // Object.keys would list all names, but this loop can stop early
     if (unknown.length > 20) break;
     if (Object.hasOwn(receipt, name) && !known.has(name)) unknown.push(name);
   }
@@ -109,7 +111,7 @@ function renderRest(receipt) {
     h("details", {}, h("summary", {}, "the whole receipt"), raw(receipt, 60000)));
 }
 
-// raw shows a value as JSON, within bounds.
+// raw displays a value as JSON, with at most limit characters.
 function raw(value, limit) {
   return h("pre", {}, h("code", {}, outline(value, limit).split("\n").map((line, i) => [i > 0 ? document.createTextNode("\n") : "", line])));
 }

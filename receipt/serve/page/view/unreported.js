@@ -1,10 +1,11 @@
-// Values that the source of a receipt did not record: the JSON Pointers in metadata.unreported. A
-// value at such a place is not a statement, and a number there is a lower bound.
+// This module reads the JSON Pointers in metadata.unreported, which refer to values that the source
+// of a receipt did not record. Such a value is not a statement, and a number other than 0 is a
+// lower bound.
 import { isObject, list, member } from "./json.js";
 
 export const notRecorded = "not recorded";
 
-// How many entries of a list are read: more than a receipt has room to need.
+// The number of entries that are read from a list, which is more than a receipt needs.
 const most = 1 << 18;
 
 // unreportedIn returns the pointers in metadata.unreported: values that the source did not record.
@@ -16,34 +17,36 @@ export function overIn(receipt) { return pointers(receipt, "at_most"); }
 // estimatedIn returns the pointers in metadata.estimated: amounts that the source estimated.
 export function estimatedIn(receipt) { return pointers(receipt, "estimated"); }
 
-// inferredIn returns the pointers in metadata.inferred: values concluded from other records.
+// inferredIn returns the pointers in metadata.inferred: values that were inferred from other
+// records.
 export function inferredIn(receipt) { return pointers(receipt, "inferred"); }
 
 function pointers(receipt, name) {
   return list(member(receipt, "metadata", name)).slice(0, most).filter((pointer) => typeof pointer === "string" && pointer.startsWith("/"));
 }
 
-// isUnreported reports whether a member is listed, or part of a listed one. The entries of a list
-// that may be incomplete were recorded.
+// isUnreported reports whether a member is listed, or is a part of a listed member. If a list is
+// listed as incomplete, its entries were still recorded.
 export function isUnreported(receipt, pointer) {
   return within(unreportedIn(receipt), pointer);
 }
 
-// bound precedes a number, or the length of a list, and describes its kind of bound.
+// bound returns a prefix for a number or a list length that states which kind of bound it is.
 export function bound(receipt, pointer) {
   return boundOf(isUnreported(receipt, pointer), within(overIn(receipt), pointer));
 }
 
-// boundOf is bound for a number of which it is known whether it may be too small, and too
-// large.
+// boundOf is like bound, but for a number that may be too small (under), too large (over), or both.
 export function boundOf(under, over) {
   if (under) return over ? "reportedly " : "at least ";
   return over ? "at most " : "";
 }
 
-// recorded returns a copy of a receipt in which "not recorded" replaces every listed text, time, and
-// 0, also in a listed object, so that no view shows a placeholder as a statement. Lists stay, and so
-// do the members of a listed entry. The ID of the receipt and its issuer do not depend on the source.
+// recorded returns a copy of a receipt in which "not recorded" replaces every listed value except
+// nonzero numbers, so that no view displays a placeholder as a statement. In a listed object, it
+// replaces the members. Lists and listed entries of a list are not changed. Pointers to the ID, the
+// issuer, the chain, the signatures, and the metadata are ignored. The ID and the issuer do not
+// depend on the source.
 export function recorded(receipt) {
   const copies = new Set();
   const own = (value) => {

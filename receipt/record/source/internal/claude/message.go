@@ -284,7 +284,7 @@ func unanswered(s *story.Story) {
 	}
 }
 
-// exited is the prefix in the result of a failed command.
+// exited is the prefix of the result of a failed command.
 const exited = "Exit code "
 
 // acted records the exit code of a failed command, and the Git actions of a command.

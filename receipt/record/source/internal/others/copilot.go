@@ -147,7 +147,7 @@ func (r *copilot) model(name canon.Node) {
 	}
 }
 
-// context reads the directories in which the agent works.
+// context reads the directories in which the agent works, the Git branch, and the commit.
 func (r *copilot) context(n canon.Node) {
 	s := r.s
 	for _, name := range []string{"cwd", "gitRoot"} {

@@ -63,7 +63,7 @@ func (r *asked) read(a attributes, named func(string) bool) {
 // stated marks a call that has an ID.
 const stated = "\x00"
 
-// messages records the calls in messages. Text that is not JSON names no calls.
+// messages records the calls in messages. Text that does not begin like JSON names no calls.
 func (r *asked) messages(value canon.Node) {
 	text := value.Member("stringValue").Text()
 	switch {

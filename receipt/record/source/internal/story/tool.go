@@ -65,7 +65,7 @@ func (t Tools) Ask(s *Story, id, tool, input canon.Node) (c *Call, fresh bool) {
 }
 
 // ExitIn returns the exit code on the last line of text that begins with words, or nil if there is
-// no such line. Agents append these words to the output of a command.
+// no such line. It ignores the first line. Agents append these words to the output of a command.
 func ExitIn(text, words string) *int64 {
 	_, rest, found := strings.Cut(text[max(strings.LastIndex(text, "\n"+words), 0):], "\n"+words)
 	digits, _, _ := strings.Cut(rest, "\n")
