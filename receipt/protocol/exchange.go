@@ -96,7 +96,7 @@ func (x *exchange) admit(found match) error {
 		return err
 	}
 
-	// Connections that have presented a key are the last to be closed.
+	// Connections that have presented a key are among the last to be closed.
 	x.r.Client, x.r.Use.Actor = client, client.Actor
 	if !x.mux.options.Public {
 		conn.ShowedKey(x.r.Context())
@@ -170,7 +170,7 @@ func (x *exchange) serve(found match) (err error) {
 		r.SetPathValue(name, found.vars[i])
 	}
 
-	// The query is checked before the body, because that is cheap.
+	// The query is checked before the body, because checking the query is cheap.
 	if route.readsQuery() {
 		if r.Query, err = parseQuery(r.URL.RawQuery, route.Params); err != nil {
 			return err
@@ -236,8 +236,8 @@ func (x *exchange) read(limit int64, instead string) ([]byte, error) {
 	return x.intake.read(limit, instead)
 }
 
-// refuse sends an error envelope as the response. If a response has already begun, the connection
-// is aborted instead.
+// refuse sends an error envelope as the response. If a response has already begun, that response is
+// aborted instead.
 func (x *exchange) refuse(err error) {
 	e := errorOf(err)
 	if errors.Is(err, context.Canceled) && x.r.Context().Err() != nil {

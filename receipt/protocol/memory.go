@@ -65,10 +65,11 @@ type Memory struct {
 	// complete are not counted. The default is 64 MiB.
 	Bytes int64
 
-	// Forget specifies what happens if a limit is reached. If Forget is true, the oldest use of the
-	// actor is forgotten early, so the request of that use may be processed again. Otherwise, the
-	// new use is refused so that no request is processed twice, with 429 for the limits of the
-	// actor and with 503 for the shared limits.
+	// Forget specifies what happens if a limit is reached. If Forget is true, the oldest use is
+	// forgotten early, so the request of that use may be processed again. For the limits of an
+	// actor, this is the actor's own oldest use. Otherwise, the new use is refused so that no
+	// request is processed twice, with 429 for the limits of the actor and with 503 for the shared
+	// limits.
 	Forget bool
 
 	mu     sync.Mutex

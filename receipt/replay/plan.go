@@ -88,8 +88,8 @@ func (p *Plan) wasTaken(s *swap) bool {
 	return p.taken[p.label[s.Key]]
 }
 
-// Unmatched returns the keys of the overrides that match nothing in the log, in key order. Secrets
-// are excluded, because no log records secrets.
+// Unmatched returns the keys of the overrides that match nothing in the log, in key order. Keys of
+// secrets are excluded, because no log records secrets.
 func (p *Plan) Unmatched() (keys []string) {
 	for _, s := range p.swaps {
 		if s.operation == "add" {

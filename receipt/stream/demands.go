@@ -26,8 +26,8 @@ func (d *demands) compare(s *Summary, e survey.End) {
 		s.addAbsent(Finding{Code: code, Stream: &stream, Stated: stated, Computed: computed, Detail: detail})
 	}
 
-	// With Only, the stream must end with the expected head. Otherwise, receipts may come after
-	// that head.
+	// If [Continuity].Head is set, the stream must end with that head. Otherwise, receipts may come
+	// after the expected head.
 	head := e.Head.String()
 	switch {
 	case wanted.IsZero():

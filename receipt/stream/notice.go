@@ -9,7 +9,7 @@ import (
 )
 
 // MaxNotices is the maximum number of notices, and also of findings, that a summary lists. Further
-// notices and findings are only counted.
+// notices are only counted, and further findings are omitted.
 const MaxNotices = 1000
 
 func bounded[T any](list []T) []T { return list[:min(len(list), MaxNotices)] }

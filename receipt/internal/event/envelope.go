@@ -32,7 +32,8 @@ type Part struct {
 }
 
 // Emit creates the next event, with the given kind, and passes it to the recorder. The payload must
-// be a JSON object. If the recorder returns an *[Error], its Index is that of the part.
+// be a JSON object. If the recorder returns an *[Error], Emit returns a copy whose Index is that of
+// the part.
 func (m *Emitter) Emit(around Envelope, of Part, kind string, payload []byte) error {
 	// The recorder parses the text, so that created events get the same checks as logged events.
 	m.number++

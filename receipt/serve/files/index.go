@@ -76,9 +76,9 @@ type Options struct {
 }
 
 // Open reads the sources and indexes their receipts. The Open function of each source must return
-// an [io.ReaderAt], unless the source is compressed. To read a receipt for a request, the index
-// calls that Open function again. Data that is appended to a file while Open reads it is ignored if
-// the file has a Stat method like that of *os.File.
+// an [io.ReaderAt]. To read a receipt for a request, the index calls that Open function again. Data
+// that is appended to a file while Open reads it is ignored if the file has a Stat method like that
+// of *os.File.
 //
 // The error contains the name of a source if that source cannot be read to its end, is compressed
 // and too large, or has the same name as another source. Otherwise, the error is a *[ConflictError]

@@ -30,7 +30,7 @@ type Report struct {
 	aggregate          aggregate.Aggregate
 	refuted, undecided listed
 	first              *receipt.Report // the first report; nil if there are several
-	document           []byte          // the canonical form of that receipt; nil if it has none or is too long
+	document           []byte          // the canonical form of that receipt; nil if it has none, is too long, or looks like it contains a secret
 	headline           *headline.Headline
 	count              int
 
