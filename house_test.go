@@ -109,7 +109,7 @@ var forTests = []string{"fixtures", "receipt/serve/internal/servetest", "fixture
 
 var anyLib = []string{"*"}
 
-// inside is the directory of the packages of the command.
+// inside is the directory that contains the command's packages.
 const inside = "cmd/receipt/internal/"
 
 // These lists contain the packages that the commands depend on, from the lowest layer up, and the

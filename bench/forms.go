@@ -118,8 +118,8 @@ func (b *bench) digests() race.Turn {
 	}
 }
 
-// formTurn returns a turn that verifies with one output format and returns the processor time of
-// the command.
+// formTurn returns a turn, in which the command verifies the receipts with one output format. The
+// result of the turn is the processor time.
 func (b *bench) formTurn(f form) race.Turn {
 	in := func(name string) string { return filepath.Join(b.dir, name) }
 	file := formsFile

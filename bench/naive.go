@@ -17,7 +17,7 @@ import (
 	"github.com/receiptkit/receiptkit/schemas"
 )
 
-// A naive verifies a receipt in the obvious way, by using a library for each step. It does not
+// A naive verifier verifies a receipt in the obvious way, with a library for each step. It does not
 // check policies, times, and other aspects that this module checks.
 type naive struct {
 	schema *jsonschema.Schema

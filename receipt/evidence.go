@@ -50,7 +50,7 @@ type Evidence struct {
 	Uncompared string
 }
 
-// A Batch is a batch of the content profile, whose leaves are computed by [BatchLeaf]. Package
+// A Batch is a batch in the content profile, in which [BatchLeaf] computes the leaves. Package
 // batch implements this interface. An implementation must be safe for concurrent use, and must have
 // verified that the root is computed from the leaves.
 type Batch interface {

@@ -51,8 +51,8 @@ func (s parseStep) fail(err error, size int, rep *Report) {
 		c.Detail = fmt.Sprintf("line %d, column %d (offset %d): %s", syntax.Line, syntax.Column, syntax.Offset, syntax.Detail)
 	}
 
-	// Only the limits of the format itself refute a receipt. Within these limits, the receipt may
-	// be valid.
+	// A receipt is refuted only if it exceeds a limit of the format itself. Within these limits,
+	// the receipt may be valid.
 	limits := s.policy.limits()
 	lowered := c.Code == CodeSizeLimit && limits.Bytes < MaxBytes && size <= MaxBytes ||
 		c.Code == CodeDepthLimit && limits.Depth < MaxDepth

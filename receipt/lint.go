@@ -111,8 +111,9 @@ func lintCost(cost canon.Node, says claims, rep *Report) {
 	}
 }
 
-// lintCounts compares the counts of calls in the receipt. A call may have been canceled before it
-// was made. Such a call is listed, but does not have to be counted in the budget.
+// lintCounts compares the number of listed tool calls with the number in the budget. A call may
+// have been canceled before it was made. Such a call is listed, but does not have to be counted in
+// the budget.
 func lintCounts(root canon.Node, says claims, rep *Report) {
 	consumed := root.Member("autonomy_budget").Member("consumed").Member("tool_calls")
 	if consumed.IsZero() {
@@ -273,8 +274,7 @@ func pointers(root canon.Node, name string) (list Pointers) {
 	return list
 }
 
-// Has reports whether p contains the pointer or a pointer to a value that encloses the value at
-// pointer.
+// Has reports whether p contains pointer itself or a pointer to an enclosing value.
 func (p Pointers) Has(pointer string) bool {
 	for end := len(pointer); end > 0; end = strings.LastIndexByte(pointer[:end], '/') {
 		if _, listed := slices.BinarySearch(p, pointer[:end]); listed {

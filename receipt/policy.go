@@ -96,7 +96,8 @@ const (
 	maxSignatures = 100      // number of signature entries that are examined
 )
 
-// limits returns the effective limits: those of the format, or lower limits of the caller.
+// limits returns the effective limits: those of the format, or lower limits that the caller has
+// set.
 func (p *Policy) limits() canon.Limits {
 	l := canon.Limits{Bytes: MaxBytes, Depth: MaxDepth}
 	if p.Limits.Bytes > 0 {

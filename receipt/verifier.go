@@ -324,8 +324,8 @@ func (v *Verifier) unreadable(rep *Report, c Check) {
 	v.conclude(rep)
 }
 
-// link replaces the check of a link that was not checked, or that was checked only with the receipt
-// itself.
+// link replaces the result for the link, if the link was not checked or was checked only within the
+// receipt.
 func (v *Verifier) link(rep *Report, c Check) {
 	c.word()
 	for i := range rep.Checks {

@@ -216,9 +216,9 @@ func (d Disclosure) check(commitments []canon.Digest) error {
 	return &DisclosureError{d.Field, "disclosure_mismatch", "the disclosed value is not the one that was withheld", commitments[0], computed}
 }
 
-// ParseDisclosures parses a disclosure file, as written by [Disclosures.Marshal], in any JSON
-// spelling. It rejects files in which a field or a salt occurs twice or a salt is not 32 lowercase
-// hexadecimal digits. The error may be a *[DisclosureError].
+// ParseDisclosures parses a disclosure file. The JSON does not need to have the form that
+// [Disclosures.Marshal] writes. It rejects files in which a field or a salt occurs twice or a salt
+// is not 32 lowercase hexadecimal digits. The error may be a *[DisclosureError].
 func ParseDisclosures(data []byte) (*Disclosures, error) {
 	doc, err := canon.Parse(data)
 	if err != nil {

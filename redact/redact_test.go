@@ -54,7 +54,7 @@ func TestSealed(t *testing.T) {
 }
 
 // TestFixtures verifies that policies find nothing in the fixture receipts. The only exception is
-// the strict policy, which finds free text.
+// the strict policy, which reports free text.
 func TestFixtures(t *testing.T) {
 	files, err := filepath.Glob("../fixtures/valid/*.json")
 	if err != nil || len(files) < 10 {

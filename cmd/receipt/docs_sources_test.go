@@ -65,7 +65,7 @@ func (d *daily) sh(commands string) string {
 }
 
 // TestDailyDocument verifies that the commands for daily use in docs/sources.md work with real
-// logs, both with explicit paths and with the defaults that receipt init sets.
+// logs, both with explicit paths and with the defaults set by "receipt init".
 func TestDailyDocument(t *testing.T) {
 	d := newDaily(t)
 	for _, run := range []struct {

@@ -15,7 +15,7 @@
 // same categories and the same report. [Ours] goes further. It verifies the bytes of a receipt with
 // the keys that the caller trusts, and compares the result with the server's verdict. It compares
 // streams, lists, retries, and replays with each other. It requests every route without a key, with
-// other keys, and without the version. It compares every answer and event with its schema, and
+// other keys, and without the version. It validates every answer and event against its schema, and
 // reads back everything that it posts. The documentation and the command list [Probes], each with
 // its name and the sentence of the protocol that it checks.
 //

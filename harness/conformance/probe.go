@@ -62,7 +62,7 @@ func group(of Suite, category string, list ...Probe) []Probe {
 	return list
 }
 
-// probe returns a probe without a suite and a category.
+// probe returns a probe without a suite or a category.
 func probe(name string, run func(context.Context, *suite), text, where string) Probe {
 	return Probe{Name: name, Rule: Rule{text, where}, run: run}
 }

@@ -17,7 +17,7 @@ import (
 // the limit.
 func limited(t *testing.T, most int64) (lift func()) {
 	t.Helper()
-	signal.Ignore(syscall.SIGXFSZ) // A write that exceeds the limit fails as on a full disk.
+	signal.Ignore(syscall.SIGXFSZ) // A write that exceeds the limit fails, as it would on a full disk.
 	var before syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &before); err != nil {
 		t.Fatal(err)

@@ -20,8 +20,8 @@
 //     of the commit, 40 or 64 lowercase hexadecimal digits. If the receipt names no commit, the
 //     caller may name one, and this subject then relies on the caller.
 //
-// Values that the source did not record, or that may not have happened, are not subjects: all
-// digests, entries, and lists in metadata.unreported or metadata.at_most are omitted. Equal
+// Values that the source did not record, and entries that may not have happened, are not subjects:
+// all digests, entries, and lists in metadata.unreported or metadata.at_most are omitted. Equal
 // subjects are listed once. If there are no subjects, the receipt itself is the subject, with its
 // receipt_hash. There are at most [MaxSubjects] subjects.
 //

@@ -109,8 +109,8 @@ func (o *Opener) fault(e *Envelope, err error) *receipt.Check {
 	return c
 }
 
-// falsified returns the check for an invalid signature by the key that the envelope names. It
-// returns nil if the signature is valid or the key is unknown.
+// falsified returns the failed check for a signature that is invalid for the key named in the
+// envelope. It returns nil if the signature is valid or the key is unknown.
 func (o *Opener) falsified(e *Envelope) *receipt.Check {
 	if o.trust == nil {
 		return nil

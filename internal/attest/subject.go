@@ -44,8 +44,8 @@ func (s Subject) String() string { return s.Algorithm + ":" + s.Digest }
 // Is reports whether two subjects have the same digest.
 func (s Subject) Is(o Subject) bool { return s.Algorithm == o.Algorithm && s.Digest == o.Digest }
 
-// IsCommit reports whether a text is the name of a commit: 40 or 64 lowercase hexadecimal digits
-// that are not all zero. Git uses zeros to represent the absence of a commit.
+// IsCommit reports whether a string is a commit hash: 40 or 64 lowercase hexadecimal digits that
+// are not all zero. Git uses zeros to represent the absence of a commit.
 func IsCommit(text string) bool {
 	return (isHex(text, 40) || isHex(text, 64)) && strings.Trim(text, "0") != ""
 }

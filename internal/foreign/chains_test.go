@@ -22,8 +22,9 @@ func hashOf(t testing.TB, text string) string {
 	return strings.TrimPrefix(canon.Sum(jcs(t, text)).String(), "sha256:")
 }
 
-// TestChains verifies that links within one source are checked, and that no authentic receipt is
-// refuted because its source is a selection, contains other chains, or contains a forged receipt.
+// TestChains verifies that links within one source are checked, and that an authentic receipt is
+// not refuted merely because its source is a selection, contains other chains, or contains a forged
+// receipt.
 func TestChains(t *testing.T) {
 	set := testSet(t, "k")
 	a0 := evidence(t, 0, "genesis", "k")

@@ -109,8 +109,8 @@ func firstOf(signs []sign, s sketch) sign {
 	return sign{}
 }
 
-// Head is the number of bytes of a file that are sufficient for Of. A longer JSON document is only
-// recognized by its beginning.
+// Head is the number of bytes of a file that are sufficient for Of. A longer JSON document is
+// recognized only by its beginning.
 const Head = 1 << 20
 
 // Of recognizes a file by its first bytes, of which it examines at most [Head]. The argument whole

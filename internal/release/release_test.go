@@ -363,8 +363,7 @@ func checkPackages(t *testing.T, r *release, name string) {
 	}
 }
 
-// checkAgain verifies that the files that are derived from the programs are identical if they are
-// created again.
+// checkAgain verifies that creating the derived files again yields identical files.
 func checkAgain(t *testing.T, r *release) {
 	again := *r
 	again.dir = t.TempDir()

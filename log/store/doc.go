@@ -1,9 +1,9 @@
 // Package store stores a log of receipt hashes on a POSIX file system, using Tessera.
 //
-// An entry in the log consists of the 32 bytes of a receipt_hash, as in the trees of receipt batch.
-// The directory has the layout of C2SP tlog-tiles, so any web server can publish the tiles. The
-// checkpoint to publish is in .receipt-log/checkpoint. It is Tessera's checkpoint with the
-// cosignatures that the quorum of a policy requires.
+// An entry in the log consists of the 32 bytes of a receipt_hash, as in the trees of the command
+// "receipt batch". The directory has the layout of C2SP tlog-tiles, so any web server can publish
+// the tiles. The checkpoint to publish is in .receipt-log/checkpoint. It is Tessera's checkpoint
+// with the cosignatures that the quorum of a policy requires.
 //
 // # Once each
 //

@@ -26,8 +26,8 @@
 //	object                                   map of definite length, text  {"b":1,"aa":2} → a261620162616102
 //	  keys in bytewise order of their encodings: shorter keys first
 //
-// This order of members is different from the order in canonical JSON, which compares UTF-16 code
-// units: in canonical JSON, aa is before b.
+// This order of members differs from that of canonical JSON, which compares UTF-16 code units and
+// therefore puts "aa" before "b".
 //
 // Everything else is rejected: tags, byte strings, undefined, other simple values, NaN, infinities,
 // keys that are not strings, keys that are duplicate or in the wrong order, indefinite lengths,

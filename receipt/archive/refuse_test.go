@@ -7,7 +7,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/archive"
 )
 
-// A refusal is an item that is not an archive. The field number is the number in the checklist.
+// A refusal is an item that is not an archive, with the item's number in the checklist.
 type refusal struct {
 	number          int
 	item, code, why string

@@ -159,7 +159,7 @@ func (t *translator) float(start int, h head) *ItemError {
 	return t.refuse(start, codeNonDeterministic, "expected an integer, found %s", h)
 }
 
-// content returns the string that follows its head.
+// content returns the content of the string whose head is h.
 func (t *translator) content(h head) ([]byte, *ItemError) {
 	if rest := len(t.item) - t.at; h.arg > uint64(rest) {
 		return nil, t.refuse(len(t.item), codeSyntax, "expected %s, found the end of the input after %d bytes", h, rest)

@@ -149,7 +149,7 @@ func harmless(kind string) bool {
 		strings.Contains(kind, "permission") || strings.Contains(kind, "approval") || strings.HasPrefix(kind, "hitl_")
 }
 
-// ofCall reports whether a transcript event is about a call that may be in the list of calls.
+// ofCall reports whether a kind of transcript event describes a tool call.
 func ofCall(kind string) bool {
 	return slices.Contains([]string{"tool_call", "tool_use", "tool_result", "tool_intent", "tool_execution"}, kind)
 }

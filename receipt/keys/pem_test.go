@@ -139,7 +139,8 @@ func TestPEMRefused(t *testing.T) {
 		}
 	}
 
-	// A file like this one once took quadratic time. The end of a long file is not examined.
+	// Parsing a file like this one used to take quadratic time. The end of a long file is not
+	// examined.
 	slow := make([]byte, 100<<20)
 	begins := slow[:2*maxPEMBytes]
 	if testsize.Full() {

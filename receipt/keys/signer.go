@@ -89,8 +89,8 @@ func (s *Signer) forReceipts() (algorithm, error) {
 }
 
 // Sign signs message, which must be the value of chain.receipt_hash or the message of a DSSE
-// envelope. If the context ends before the signature is available, Sign returns the error of the
-// context.
+// envelope. If the context ends before the signature is available, Sign returns the context's
+// error.
 //
 // The signature of an envelope is "base64:" followed by the standard base64 of an RFC 8032
 // signature, an Ecdsa-Sig-Value in DER (RFC 3279 section 2.2.3), or an ML-DSA-65 signature. The

@@ -16,7 +16,7 @@ type Checked struct {
 	Undecided int // intact receipts for whose signatures evidence is missing
 	Streams   []StreamHead
 	Pruned    int  // receipts whose content is in archives and whose hashes match the roots of checkpoints
-	Unsigned  int  // checkpoints of pruned receipts that were not signed by any trusted key of their log
+	Unsigned  int  // checkpoints that cover pruned receipts and that no trusted key of their log signed
 	Audited   bool // the structures of the database, and rows that belong to no stream, were checked; see Check
 	Marked    bool // the end of the ledger was compared with an external record
 	Faults    int  // number of faults that were passed to the callback of Check

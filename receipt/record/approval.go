@@ -348,7 +348,7 @@ func (a *approval) entry(r *run, t *telling, place string) receipt.Approval {
 
 // quorum returns the reviewers and the required number of reviewers. It returns nil if one reviewer
 // approved and no number was set, because the actor is then sufficient. A decision word that no
-// table contains does not approve, but it is recorded for readers.
+// table contains is not treated as an approval, but it is recorded for readers.
 func (a *approval) quorum() (proof receipt.Object) {
 	g := &a.grant
 	if a.question.required > 0 || len(g.reviewers) > 1 || len(g.signatures) > 0 {

@@ -162,8 +162,8 @@ func (c *judge) wholeMaterial(d difference, f *finding) {
 	}
 }
 
-// redaction evaluates an entry in redactions that is not in the draft. The value at the entry's
-// field must be absent.
+// redaction evaluates an entry that is in the receipt's redactions but not in the draft. The value
+// at the entry's field must be absent.
 func (c *judge) redaction(d difference, f finding) []finding {
 	field := d.a.Member("field").String()
 	gone, isPointer := c.gone[field]

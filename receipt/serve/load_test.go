@@ -94,8 +94,8 @@ func TestSharedPlaces(t *testing.T) {
 	ask := func(auth, media string) int {
 		return h.post("/v1/verify", media, []byte("{}\n"), "Authorization", auth).status
 	}
-	// Wait until the requests have arrived. Requests that arrive while ask uses the last slot are
-	// rejected.
+	// Wait until the requests have arrived. A request that arrives while the function ask is using
+	// the last slot is rejected.
 	for ask(one, "application/x-ndjson") != 503 {
 		h.dial(stream)
 		time.Sleep(time.Millisecond)

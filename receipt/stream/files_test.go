@@ -39,8 +39,8 @@ func verifyFiles(t testing.TB, o stream.Options, list ...stream.Source) result {
 	return collect(stream.VerifyFiles(context.Background(), integrity(t), list, o))
 }
 
-// TestFilesSkip verifies that a skipped document in a directory is not a gap, so it does not excuse
-// a break.
+// TestFilesSkip verifies that a skipped document in a directory is not treated as a gap, so it does
+// not excuse a break.
 func TestFilesSkip(t *testing.T) {
 	list := newWriter(t, "a").many(6)
 	keys := []byte(`{"keys":[]}`)

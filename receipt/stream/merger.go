@@ -127,7 +127,7 @@ func drawnAnew(code receipt.Code) bool {
 	return code == receipt.CodeLinkNotChecked || code == receipt.CodeTailNotChecked || code == receipt.CodePartsNotJoined || code == receipt.CodePartsOverlap
 }
 
-// noteEnds adds notes about the ends of the merged streams if a part has such notes. Where the
+// noteEnds adds notes about the ends of the merged streams if any part has such notes. Where the
 // parts join, the predecessor of the later part is known.
 func (m *merger) noteEnds() {
 	asked := map[receipt.Code]bool{}

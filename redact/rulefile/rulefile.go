@@ -24,8 +24,8 @@
 //	    allow: ['^BADGE-000'] # patterns of texts that are not secrets
 //	    stop_words: [example]
 //
-// Lists are added to the lists in the extended rules; a boolean member or urls replaces the value
-// in the extended rules. The members correspond to the fields of [redact.Rules] and
+// Lists are added to those of the extended rules. A boolean or the member urls replaces the value
+// of the extended rules. The members correspond to the fields of [redact.Rules] and
 // [secret.Detector], where they are documented. Unknown or duplicate members, anchors, aliases, and
 // second documents are rejected, because a rule that is misunderstood protects nothing.
 //

@@ -46,7 +46,7 @@ func Markdown(rows [][]string) string {
 	return b.String()
 }
 
-// Rows returns the rows of a table of lines.
+// Rows returns the lines as rows of a table.
 func Rows(lines []Line) [][]string {
 	rows := [][]string{{"measure", "must", "seen", "worst", "met", ""}}
 	for _, l := range lines {

@@ -52,7 +52,7 @@ func (m *Emitter) Emit(around Envelope, of Part, kind string, payload []byte) er
 	return err
 }
 
-// Resume makes the next event get the number after the given number.
+// Resume continues the numbering: the next event is numbered one higher than the given number.
 func (m *Emitter) Resume(number int) { m.number = max(m.number, number) }
 
 // Latest returns the latest event.

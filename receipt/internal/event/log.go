@@ -10,7 +10,7 @@ import (
 )
 
 // A Log selects the events of one task and passes them on. It checks that they are in sequence
-// order without gaps. It passes each event on only once, and rejects two events with the same ID
+// order without gaps. It passes on each event only once, and rejects two events with the same ID
 // but different contents. A Log is not safe for concurrent use.
 type Log struct {
 	scope  Scope

@@ -310,7 +310,7 @@ func (r *reading) line(l rawLine) error {
 
 	r.read = true
 
-	// Lines of the session do not belong to the task.
+	// Lines that describe the session do not belong to the task.
 	if r.asides--; r.asides >= 0 {
 		if reader, ok := r.reader.(story.AsideReader); ok {
 			reader.Aside(root)

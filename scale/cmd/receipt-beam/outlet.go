@@ -131,7 +131,7 @@ type draft struct {
 	abandon func() // has no effect after keep
 }
 
-// create starts to write a file of the run.
+// create starts writing one of the run's files.
 func (o *outlet) create(ctx context.Context, b *object.Buckets, name string) (*draft, error) {
 	bucket, err := o.bucket(ctx, b)
 	if err != nil {

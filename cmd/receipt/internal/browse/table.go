@@ -38,7 +38,7 @@ type table struct {
 	Breaks  []int              `json:"breaks"`  // rows at which a stream breaks
 }
 
-// add adds a receipt. The receipt is in row at of the entire list.
+// add adds the receipt that is in row number at of the entire list.
 func (t *table) add(rep *receipt.Report, row *rows.Row, sentence string, at int) {
 	for name, value := range map[string]string{
 		"verdict": row.Verdict, "code": row.Code, "directory": directory(row.Source), "source": row.Source, "issuer": row.Issuer,

@@ -86,7 +86,8 @@ var (
 	errChanged     = errors.New("it changed while it was read")
 )
 
-// lines opens the lines of a task in one log. Lines of the session that the task needs come first.
+// lines returns a reader of a task's lines in one log. Lines of the session that the task needs
+// come first.
 func (o *opener) lines(l *logFile, part *source.Part) (*plain, error) {
 	in, err := o.read(l.place)
 	if err != nil {

@@ -38,8 +38,8 @@ type work struct {
 	events bool       // the task is from a log of the protocol's events
 }
 
-// Run records every task in the logs that paths name, which are files and directories, and reports
-// the status of each task.
+// Run records every task in the logs at paths, which are files or directories, and reports the
+// status of each task.
 func Run(ctx context.Context, e *cli.Env, paths []string, o *Options) error {
 	into, err := newSink(ctx, e, o)
 	if err != nil {

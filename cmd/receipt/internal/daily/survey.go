@@ -84,7 +84,7 @@ func (v *surveyor) unreadable(p *place, err error) {
 	}
 }
 
-// look examines one file. If the file is not a log, the result what describes it.
+// look examines one file. If the file is not a log, what describes the file instead.
 func (v *surveyor) look(p *place) (s *sighted, what, err error) {
 	if r := recall(&v.memory, p); r != nil && (v.options.From == "" || source.IsOf(r.kept.Sighting.Kind, v.options.From)) {
 		return &sighted{place: p, Sighting: r.kept.Sighting, memory: r}, nil, nil

@@ -78,7 +78,7 @@ func valuesOf(f *pflag.Flag) []string {
 	return []string{f.Value.String()}
 }
 
-// fileOf returns the file of an input or an address.
+// fileOf returns the file that contains an input or an addressed receipt.
 func fileOf(path string) (file string, oneOfMany bool) {
 	if file, _, ok := Address(path); ok {
 		return file, true

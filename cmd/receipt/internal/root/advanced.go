@@ -15,9 +15,9 @@ var rare = []string{
 	"subject", "workspace-root",
 }
 
-// A described is a flag that has the same meaning in several commands. Only the help of one of
-// these commands, its home, describes the flag, and the help of the others refers to that command.
-// Flags with the same name but a different usage are different flags.
+// A described flag has the same meaning in several commands. Only the help of one of these
+// commands, its home, describes the flag, and the help of the others refers to that command. Flags
+// with the same name but a different usage are different flags.
 type described struct {
 	home, name, usage string
 }

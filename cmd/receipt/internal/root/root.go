@@ -315,7 +315,7 @@ func group(root *cobra.Command) {
 // recorded values, and the flags listed here.
 func completeFlags(cmd *cobra.Command) {
 	complete := func(name string, values []string) {
-		_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(values, cobra.ShellCompDirectiveDefault)) // fails if it is called twice for a flag
+		_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(values, cobra.ShellCompDirectiveDefault)) // fails if it is called twice for the same flag
 	}
 	also := map[string][]string{
 		"progress":    {"auto", "always", "never"},

@@ -87,8 +87,8 @@ func (k *KeyFlags) Sign(ctx context.Context, e *cli.Env, key *keys.Signer, seale
 	return signed, nil
 }
 
-// Failure returns the failure for an error of the key. Such an error does not mean that the signed
-// data is invalid.
+// Failure returns the error to report if the key cannot be used. Such an error does not mean that
+// the signed data is invalid.
 func (k *KeyFlags) Failure(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return cli.Usage("", "interrupted")

@@ -9,7 +9,7 @@ import (
 type Item struct {
 	input.Piece
 	Source int
-	Number int // number of the document within its source, from 1
+	Number int // number of the document within its source, starting at 1
 
 	Verifier *receipt.Verifier // the verifier that wrote the report
 	Report   receipt.Report

@@ -46,8 +46,8 @@ func (a *automaton) compile() {
 		return in.Op == syntax.InstEmptyWidth && syntax.EmptyOp(in.Arg)&^ends != 0
 	})
 
-	// Bytes that no instruction distinguishes form a class, so that a row has one entry per class
-	// instead of 256 entries.
+	// Bytes between which no instruction distinguishes are in the same class, so that a row has one
+	// entry per class instead of 256 entries.
 	var class [256]int
 	classes, seen := 1, map[string]bool{}
 	for i := range prog.Inst {

@@ -231,8 +231,8 @@ func endOf(n canon.Node) story.End {
 	return story.EndSucceeded
 }
 
-// account stores the usage of each model from a result. If a result does not list models, its usage
-// of the main thread is a lower bound.
+// account stores the usage that a result reports for each model. If a result does not list models,
+// its usage of the main thread is a lower bound.
 func (t *Stream) account(n canon.Node, x *session) {
 	x.settle()
 	x.ended = true

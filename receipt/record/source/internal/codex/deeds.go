@@ -22,7 +22,7 @@ type deeds struct {
 	ran      map[[2]string]canon.Digest // inputs of such programs, by call ID and record type
 	wrote    story.Set                  // calls whose file changes are recorded
 	wrappers []string                   // open calls whose script calls other tools
-	searches int                        // number of web searches by the model without an ID, except those that Codex recorded itself
+	searches int                        // number of the model's web searches that have no ID, except those that Codex itself recorded
 	turn     string                     // the latest turn that began
 	folder   string                     // the directory of the latest turn
 	sandbox  string                     // the sandbox in which the turn runs commands, or ""

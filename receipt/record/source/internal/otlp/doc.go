@@ -16,8 +16,8 @@
 // exporters add them to all spans.
 //
 // Nested spans: if several nested spans state a model call, only the innermost is used, unless a
-// tool or an agent is between them. If an agent used more tokens than all of its calls, the tokens
-// are a lower bound.
+// tool or an agent is between them. If an agent reports more tokens than its calls add up to, the
+// number of tokens is a lower bound.
 //
 // Outcome: the outermost agents or, if there are no agents, the root spans determine the outcome of
 // the task. A failed request does not fail the task.

@@ -154,7 +154,8 @@ func requestOf(a attributes) story.Usage {
 	return story.Apart(a.count("input_tokens"), a.count("cache_read_tokens"), a.count("cache_creation_tokens"), a.count("output_tokens", "output_token_count"))
 }
 
-// countsOf returns a text that distinguishes the usages of events with the same time.
+// countsOf returns the token counts as a string, which distinguishes events that have the same
+// time.
 func countsOf(u story.Usage) (text string) {
 	for _, n := range []*int64{u.Input, u.CacheRead, u.CacheWrite, u.Output, u.Reasoning} {
 		if text += "/"; n != nil {

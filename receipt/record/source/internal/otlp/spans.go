@@ -94,7 +94,7 @@ func classOf(a attributes, name string) class {
 		return other
 	}
 
-	// Earlier instrumentations follow neither convention.
+	// Earlier instrumentation follows neither convention.
 	switch {
 	case a.word("ai.operationId") == "ai.toolCall", a.word("gen_ai.tool.call.id") != "",
 		name == executeTool, strings.HasPrefix(name, executeTool+" "):

@@ -118,8 +118,9 @@ type Usage struct {
 	Apart             bool // Input is the sum of uncached input, CacheRead, and CacheWrite
 }
 
-// Apart returns the usage for a source that states uncached input, tokens read from a cache, and
-// tokens written to a cache separately. If the uncached input is unknown, the sum is a lower bound.
+// Apart returns the usage for a source that reports three separate numbers: uncached input tokens,
+// tokens read from a cache, and tokens written to a cache. If the uncached input is unknown, the
+// sum is a lower bound.
 func Apart(fresh, read, written, output *int64) Usage {
 	u := Usage{Apart: true, CacheRead: read, CacheWrite: written, Output: output, InputFloor: fresh == nil}
 

@@ -165,7 +165,7 @@ func (s *Story) Clocked(n canon.Node) {
 	s.At(at)
 }
 
-// sessions contains the sessions that lines name.
+// sessions contains the IDs of the sessions that the lines state.
 type sessions struct {
 	all   []string
 	name  string // the session of the story itself
