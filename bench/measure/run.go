@@ -11,7 +11,7 @@ import (
 )
 
 // run runs a command once, without input. Its stdout is discarded and its stderr is shown. If cores
-// is not 0, the command uses at most so many.
+// is not 0, the command runs Go code on at most that many cores at the same time.
 func run(ctx context.Context, line []string, exit, cores int) (race.Usage, error) {
 	cmd := exec.CommandContext(ctx, line[0], line[1:]...)
 	cmd.Stderr = os.Stderr

@@ -25,7 +25,7 @@ func change(t testing.TB, data []byte, from, to string) []byte {
 }
 
 // TestBundleForm verifies the result for bundles that each violate one rule. Malformed bundles are
-// refuted, and other kinds of bundles are undecided. The failed check is different for each rule.
+// refuted, and other kinds of bundles are undecided. The detail of the check names the violation.
 func TestBundleForm(t *testing.T) {
 	good := bundle(t, "valid/task.json", head, "key_2026_04")
 	sig := func(b []byte) string { return between(t, b, `"sig":"`, `"`) }

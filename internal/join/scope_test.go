@@ -34,8 +34,7 @@ type item struct {
 
 // sound is the specification: it reports whether the links of the receipts require the verdict
 // verified. Each file lists the indexes of its receipts, in order. With selection, predecessors may
-// be absent. With unordered, the order within files does not matter. With selection, absent
-// predecessors are allowed; with unordered, the order within files does not matter.
+// be absent. With unordered, the order within files does not matter.
 func sound(items []item, files [][]int, selection, unordered bool) bool {
 	present, same := map[int]bool{}, 0
 	for _, i := range slices.Concat(files...) {

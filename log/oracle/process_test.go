@@ -47,8 +47,8 @@ type process struct {
 	over    bool // whether the command must not be started again
 	kills   int
 	out     bytes.Buffer // stdout of all runs
-	lastErr bytes.Buffer // stderr the result of the last run
-	result  error        // of the last run
+	lastErr bytes.Buffer // stderr of the last run
+	result  error        // the result of the last run
 	done    chan struct{}
 }
 

@@ -112,7 +112,7 @@ func TestEvidence(t *testing.T) {
 	}
 }
 
-// equal compares counts; a nil count is absent.
+// equal compares counts. If want is nil, there must be no counts.
 func equal(t *testing.T, what string, got any, want map[string]int) {
 	t.Helper()
 	if want == nil && got == nil {

@@ -228,7 +228,8 @@ func (c *trial) ended(material int) (at int64, yes bool) {
 	return at, yes
 }
 
-// counts reports whether a name is valid at a given time, and whether its end may be ignored.
+// counts reports whether a name is valid at a given time. If excused is set, a revocation of the
+// material is ignored, and if young is set, the beginning of the validity is.
 func (c *trial) counts(n *name, at int64, excused, young bool) bool {
 	if _, ended := c.ended(n.material); ended && !excused {
 		return false

@@ -57,7 +57,7 @@ func sourceDigest() canon.Digest { return digestOf("the source's log") }
 func replayed(a *author) (log []byte, want *ledger) {
 	want = &ledger{results: map[string]string{}, handoffs: map[string]string{}, spent: spent{tokens: true}} // the replay's own tokens are known to be 0
 	var rows []row
-	for range 1 + a.IntN(6) { // the replay's own actionsed task
+	for range 1 + a.IntN(6) { // actions of the replayed task
 		again := oneOf(a, (*author).plainCall, (*author).approvedCall, (*author).deniedCall, (*author).modelCall, (*author).observedWrite, (*author).handedOff, (*author).observedEgress)(a)
 		for _, r := range again.rows {
 			r.envelope = members{"replayed": true, "replay": members{"source_task_id": "source", "replay_task_id": "t", "original_event_id": a.name("original"), "mode": "with_overrides"}}

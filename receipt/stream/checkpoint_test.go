@@ -67,7 +67,7 @@ func TestCheckpointHoles(t *testing.T) {
 		found bool // whether the checkpoint is reported as invalid for the input
 		want  receipt.Verdict
 	}{
-		{"as it was", l[:3], false, receipt.Undecided}, // nobody signed the receipts,
+		{"as it was", l[:3], false, receipt.Undecided}, // nobody signed the receipts
 		{"and one more", l, false, receipt.Undecided},
 		{"a hole inside", [][]byte{l[0], junk, l[1], l[2]}, false, receipt.Refuted},
 		{"a hole before", [][]byte{junk, l[0], l[1], l[2]}, false, receipt.Refuted},

@@ -67,8 +67,8 @@ func squeeze(s string) string {
 	return strings.Join(lines, "\n")
 }
 
-// TestTableAligns verifies that the first column is aligned on the left and that all other columns
-// are aligned on the right.
+// TestTableAligns verifies that the first and the last column are aligned on the left and that all
+// other columns are aligned on the right.
 func TestTableAligns(t *testing.T) {
 	got := Table([][]string{{"a", "bb", "c", ""}, {"×××", "1", "10 ×", "note"}})
 	want := "a    bb     c\n×××   1  10 ×  note\n"

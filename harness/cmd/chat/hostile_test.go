@@ -18,8 +18,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record"
 )
 
-// TestPayloadIsReadOnce verifies that a signal does not resume its turn unless the payload is a
-// strict JSON object. Otherwise, the receipt records no approval, and no node receives one.
+// TestPayloadIsReadOnce verifies that a signal whose payload is not a strict JSON object ends its
+// turn: no further node runs, and the receipt records no approval.
 func TestPayloadIsReadOnce(t *testing.T) {
 	for _, payload := range []string{
 		`{"approved":false,"approved":true}`, `{"approved":true,"appr\u006fved":false}`, "{\"approved\":true,\"note\":\"\xff\"}", `{"approved":true,"note":"\ud800"}`,

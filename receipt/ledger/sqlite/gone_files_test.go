@@ -234,7 +234,7 @@ func TestFileTaken(t *testing.T) {
 				after += len(w.acknowledgedAfter(taken))
 			}
 			t.Logf("ended after %v; %d more were acknowledged meanwhile", time.Since(taken).Round(time.Millisecond), after)
-			if after > 2*n*3 { // allows for allows for receipts that were in progress
+			if after > 2*n*3 { // allows for receipts that were in progress
 				t.Errorf("%d receipts were acknowledged after it was taken", after)
 			}
 		})
@@ -426,7 +426,7 @@ func TestOverwritten(t *testing.T) {
 			}
 			_, list := faults(t, path, verifier(t, receipt.Policy{}))
 			t.Logf("%d of 4 went on, %d acknowledged after, %d of them lost, %d faults", killed, late, lost, len(list))
-			if lost > 8 || lost > 0 && len(list) == 0 { // receipts that were in progress
+			if lost > 8 || lost > 0 && len(list) == 0 { // allows for receipts that were in progress
 				t.Errorf("%d of %d receipts that were acknowledged after it are lost; the check finds %.500q", lost, late, list)
 			}
 		})

@@ -179,7 +179,7 @@ func (o *ledgerFsckOptions) total(e *cli.Env, path string, c *ledger.Checked, fi
 		fmt.Fprintf(e.Text(), "not checked  the content of %s, which is in archives; their hashes are covered by checkpoints\n", cli.Plural(c.Pruned, "pruned receipt", ""))
 	}
 	if c.Unsigned > 0 {
-		fmt.Fprintf(e.Text(), "not checked  who signed %s that covers them: no trusted key of its log\n", cli.Plural(c.Unsigned, "checkpoint", ""))
+		fmt.Fprintf(e.Text(), "not checked  who signed %s covering them: no trusted key of its log\n", cli.Plural(c.Unsigned, "checkpoint", ""))
 	}
 	if o.IntegrityOnly {
 		fmt.Fprintln(e.Text(), "not checked  signatures (--integrity-only)")

@@ -29,7 +29,7 @@ func NewShow(e *cli.Env) *cobra.Command {
 		Use:   "show FILE|--last",
 		Short: "print a receipt in readable form",
 		Long: `Print what a receipt states, and verify it with trusted keys; without keys, check
-only its hash. --git adds the first commit of each written content.
+only its hash. --git adds the first commit containing each written content.
 
 Exit code 1: the receipt is refuted or invalid. 3: its format is not supported.`,
 		Example: `  receipt show receipt.json
