@@ -92,8 +92,8 @@ func prunedError(ctx context.Context, s Store, r *Row) error {
 }
 
 // Linked returns the row of a receipt that is to be verified. The content may have been altered,
-// and may not even be a receipt. If it belongs to another receipt or to another position, the error
-// is a *[Fault]. If the receipt was pruned, the error is a *[PrunedError].
+// and may not even be a receipt. If the row belongs to another receipt or to another position, the
+// error is a *[Fault]. If the receipt was pruned, the error is a *[PrunedError].
 //
 // The link passes if the receipt follows its predecessor. The link fails if the receipt does not
 // follow its predecessor, or if an earlier receipt names the same predecessor. The link of a

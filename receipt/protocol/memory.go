@@ -66,10 +66,10 @@ type Memory struct {
 	Bytes int64
 
 	// Forget specifies what happens if a limit is reached. If Forget is true, the oldest use is
-	// forgotten early, so the request of that use may be processed again. For the limits of an
-	// actor, this is the actor's own oldest use. Otherwise, the new use is refused so that no
-	// request is processed twice, with 429 for the limits of the actor and with 503 for the shared
-	// limits.
+	// forgotten early, so the request of that use may be processed again; for the limits of an
+	// actor, this is the actor's own oldest use. If Forget is false, the new use is refused, with
+	// 429 for the limits of the actor and with 503 for the shared limits, so that no request is
+	// processed twice.
 	Forget bool
 
 	mu     sync.Mutex
@@ -344,7 +344,7 @@ func (m *Memory) makeRoom(actor [32]byte, now time.Time) error {
 	}
 }
 
-// noRoom returns an error that tells the client when room is expected to be available again.
+// noRoom returns an error that states when room is expected to be available again.
 func noRoom(own bool, oldest *list.Element, now time.Time) error {
 	wait := time.Second
 	if oldest != nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// ErrLogGone indicates that a Replayer knows a task but no longer has the log of that task.
+// ErrLogGone indicates that a Replayer has a task but no longer has the log of that task.
 var ErrLogGone = errors.New("serve: log of the task is no longer stored")
 
 // A Replayer is a harness that can replay its tasks. Its methods must be safe for concurrent use

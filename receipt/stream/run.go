@@ -37,7 +37,7 @@ type IncompleteError struct {
 // Unwrap returns the error from the sequence that was passed to [VerifySeq], or nil.
 func (e *IncompleteError) Unwrap() error { return e.cause }
 
-// Error describes the first source and says how many others there are.
+// Error describes the first source and states how many others there are.
 func (e *IncompleteError) Error() string {
 	text := fmt.Sprintf("stream: %q: %s", e.Notices[0].Source, e.Notices[0].Detail)
 	if more := len(e.Notices) - 1; more > 0 {

@@ -111,7 +111,7 @@ func (l *auditor) mark(ctx context.Context, db *sql.DB, report func(ledger.Fault
 	return true, err
 }
 
-// strays reports rows that belong to no stream.
+// strays reports rows that belong to no stream, and rows after the head of their stream.
 func strays(ctx context.Context, db *sql.DB, report func(ledger.Fault)) error {
 	list, err := collect(ctx, db, func(scan scanner) (f ledger.Fault, err error) {
 		f.Code, f.Detail = ledger.FaultRow, "row is after the end of every stream"

@@ -41,7 +41,7 @@ type Report struct {
 // retained.
 func (r *Report) Add(rep *receipt.Report, text []byte) {
 	var root canon.Node
-	if r.doc.Parse(text, canon.Limits{Bytes: receipt.MaxBytes, Depth: receipt.MaxDepth}) == nil { // if parsing fails, the report says why
+	if r.doc.Parse(text, canon.Limits{Bytes: receipt.MaxBytes, Depth: receipt.MaxDepth}) == nil { // if parsing fails, the report states why
 		root = r.doc.Root()
 	}
 

@@ -36,13 +36,13 @@ type Contents struct {
 	Wrapped bool   // the receipt is inside an API envelope
 
 	// Sealed reports that the document is a signed envelope or a third-party receipt, so its text
-	// is not verified as a receipt of this format. Wrong is the reason why such a document cannot
-	// be verified.
+	// is not verified as a receipt of this format. Wrong is the reason why such a document is not
+	// checked further.
 	Sealed bool
 	Wrong  *receipt.Check
 
-	// Format is the format of a third-party receipt. Such a receipt is verified if there is a
-	// reader for its format.
+	// Format is the format of a third-party receipt. Despite Wrong, such a receipt is checked
+	// further if there is a reader for its format.
 	Format kind.Kind
 
 	// Weigh adds the results for a signed envelope to the report.
