@@ -45,8 +45,8 @@ type leftOut struct {
 	Reckoned int    `json:"reckoned"`       // receipts in the totals whose cost is an estimate of the source, not a bill
 }
 
-// Add adds one receipt, given its report and the root of the verified document. The receipt is
-// assigned to the time lifecycle.completed_at, the end of the task.
+// Add adds one receipt, given its report and the root of its document. The receipt is assigned to
+// the time lifecycle.completed_at, the end of the task.
 func (a *Aggregate) Add(rep *receipt.Report, root canon.Node) {
 	s := statement{root, receipt.ReadUnreported(root), receipt.ReadAtMost(root)}
 	if rep.Check(receipt.StepSchema).Status != receipt.StatusPassed || rep.Check(receipt.StepHash).Status != receipt.StatusPassed {

@@ -1,5 +1,5 @@
-// Package browse implements the browse command, which provides a local, read-only view of verified
-// receipts.
+// Package browse implements the browse command, which provides a local, read-only view of receipts
+// and their verdicts.
 //
 // The view is a directory of static files that works from a server and from disk:
 //

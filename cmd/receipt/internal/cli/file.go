@@ -150,7 +150,7 @@ func (f *File) settle() {
 }
 
 // CommitNew is like Commit, but returns fs.ErrExist if a file with this name exists, even if it was
-// created only recently. CommitNew uses a link, which fails in cases in which a rename would
+// created in the meantime. CommitNew uses a link, which fails in cases in which a rename would
 // replace the file.
 func (f *File) CommitNew() error {
 	if err := f.Ready(); err != nil {

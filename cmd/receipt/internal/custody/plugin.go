@@ -151,8 +151,8 @@ func (k *pluginKey) ask(ctx context.Context, message []byte, method, member stri
 	return data, nil
 }
 
-// findProgram searches the absolute directories in PATH for a plugin. Relative directories are
-// skipped, because they depend on the working directory.
+// findProgram searches PATH for a plugin. A plugin that is found in a relative directory is an
+// error, because the directory depends on the working directory.
 func findProgram(name string, patience time.Duration) (program, error) {
 	path, err := exec.LookPath(name)
 	switch {

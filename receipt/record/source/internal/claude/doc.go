@@ -33,8 +33,9 @@
 //
 // Refused MCP tools: an MCP server could itself write the text of a refusal. If the log records
 // which calls were executed (progress/mcp_progress with status started), a call with such a text
-// was denied if it was not executed, and failed if it was executed. If the log records no executed
-// calls, the status is unreported, and consumed.tool_calls is an upper bound (metadata.at_most).
+// was denied if it was not executed, and failed if it was executed. If the log does not record this
+// for any call, the status is unreported, and consumed.tool_calls is an upper bound
+// (metadata.at_most).
 //
 // Details of calls: tool_calls[].metadata contains the exit_code of a failed command, and
 // git_actions (commit, push, branch, pull request) if the line states them. Git actions and test

@@ -274,8 +274,8 @@ func (d *deeds) search(id, tool string, n canon.Node) {
 }
 
 // applied records the changes that a call made according to Codex. These changes take precedence
-// over the text of the patch. If they differ in their paths, both paths are recorded. If the
-// changes cannot be read, the text of the patch is used.
+// over the text of the patch. If the changes and the text differ in their paths, both paths are
+// recorded. If the changes cannot be read, the text of the patch is used.
 func (d *deeds) applied(c *story.Call, told canon.Node) {
 	s := d.s
 

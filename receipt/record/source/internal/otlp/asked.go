@@ -14,7 +14,7 @@ import (
 // asked contains the calls that models requested.
 type asked struct {
 	s       *story.Story
-	calls   map[canon.Digest]bool // hashes of the IDs or, for a call without an ID, of all its attributes
+	calls   map[canon.Digest]bool // hashes of the IDs or, for a call without an ID, of its content
 	unclear bool                  // some calls cannot be read
 }
 
@@ -106,7 +106,7 @@ func (r *asked) wants(n canon.Node) {
 	}
 }
 
-// want records a call that a model requested, identified by its ID or by all its attributes.
+// want records a call that a model requested, identified by its ID or by its content.
 func (r *asked) want(call string) {
 	sum := canon.Sum([]byte(call))
 	if r.calls[sum] {
