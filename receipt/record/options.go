@@ -42,7 +42,7 @@ type Options struct {
 	// checked, because no event records outcomes.
 	Subject receipt.ResourceRef
 
-	// These values override the values in events, or replace missing values.
+	// These values override the values in events, or supply missing values.
 	WorkspaceRef, SessionID, TenantID, PersonaRef, PolicyRef string
 
 	// Tier is the persona's tier, which is used if no event names a tier.

@@ -24,8 +24,9 @@ import (
 
 // ReadInput reads one document: a file, stdin for "-", line or item N of a file for PATH:N, as in
 // the output of verify, or a receipt_id in the default ledger. For archives and compressed files,
-// it returns the JSON in them. It reads at most one byte more than the largest receipt, so that it
-// ends even if the input is endless.
+// it returns the JSON in them. It reads at most one byte more than the largest item of an archive,
+// so that it ends even if the input is endless, and returns at most one byte more than the largest
+// receipt.
 func ReadInput(e *cli.Env, path string) ([]byte, error) {
 	if file, index, ok := Address(path); ok {
 		return readAddress(e, path, file, index)

@@ -156,7 +156,8 @@ func (s *setup) keys(ctx context.Context) error {
 }
 
 // trust creates a trust file for the existing key, or compares an existing trust file with the key.
-// If the key cannot be opened, for example, because it is in an agent, the file is not compared.
+// If the key cannot be opened, for example, because its agent does not answer, the file is not
+// compared.
 func (s *setup) trust(ctx context.Context, exists bool) error {
 	signer, err := custody.Open(ctx, s.env, s.want.Key, custody.Options{Patience: custody.Patience})
 	switch {

@@ -99,10 +99,11 @@ export function facts(entries) {
 // rows is the number of rows of a table that are displayed.
 export const rows = 50;
 
-// table creates a table. A column is a name, or {name, kind} with the kind "number" or "code". The
-// roles are set explicitly, because on a narrow screen, the rows are laid out as blocks, and
-// browsers then no longer expose them as a table. A table with many columns scrolls separately. The
-// argument total is the number of entries, if entries does not contain all of them.
+// table creates a table. A column is a name, or {name, kind}, where kind is a CSS class, such as
+// "number" or "code". The roles are set explicitly, because on a narrow screen, the rows are laid
+// out as blocks, and browsers then no longer expose them as a table. A table with many columns
+// scrolls separately. The argument total is the number of entries, if entries does not contain all
+// of them.
 export function table(caption, columns, entries, cells, limit = rows, total = entries.length) {
   const heads = columns.map((column) => (typeof column === "string" ? { name: column } : column));
   const body = entries.slice(0, limit).map((entry, place) => h("tr", { role: "row" }, cells(entry, place).map((cell, i) =>
