@@ -94,8 +94,8 @@ func current(dir string) (tree, error) {
 	return files, nil
 }
 
-// The facts of each kind are compared as a set. A fact consists of an identity and a value, which
-// may be empty.
+// A kind is a kind of facts, which are compared as a set. A fact consists of an identity and a
+// value, which may be empty.
 type kind struct {
 	name  string
 	facts func(tree) map[string]string

@@ -60,7 +60,7 @@ type harness struct {
 	tokens map[[32]byte]string
 }
 
-// Authenticate implements [protocol.Authenticator]. No client is answered with 401.
+// Authenticate implements [protocol.Authenticator]. A nil client results in 401.
 func (h *harness) Authenticate(r *http.Request) (*protocol.Client, error) {
 	token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	if tenant, known := h.tokens[sha256.Sum256([]byte(token))]; known && token != "" {
@@ -69,7 +69,7 @@ func (h *harness) Authenticate(r *http.Request) (*protocol.Client, error) {
 	return nil, nil
 }
 
-// end issues the receipt of a task that has ended. The same draft is always the same receipt.
+// end issues the receipt of a task that has ended. The same draft always has the same receipt.
 func (h *harness) end(w http.ResponseWriter, r *http.Request) {
 	client, _ := h.Authenticate(r)
 	if client == nil {

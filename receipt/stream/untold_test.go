@@ -15,7 +15,7 @@ func TestTimesNotTold(t *testing.T) {
 	const told, untold = "2026-04-25T19:00:00Z", "1970-01-01T00:00:00Z"
 	for _, c := range []struct {
 		issued   [2]string
-		nobodys  int // index of the time that is unreported
+		nobodys  int // number of the time that is unreported, counted from 1; 0 for none
 		warnings int
 	}{
 		{[2]string{told, untold}, 0, 1},

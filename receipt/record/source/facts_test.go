@@ -55,7 +55,7 @@ type facts struct {
 		Searches int            `json:"web_searches"`
 	}
 	Writes     []writeFacts
-	Applied    []writeFacts // writes that the program itself reports as applied; nil if it reports none
+	Applied    []writeFacts // writes that the program itself reports as applied; nil if it does not report them
 	Continuity *struct {
 		Pairs, Held, Broken, Unchecked int64
 		List                           []struct {
