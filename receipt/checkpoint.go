@@ -145,7 +145,7 @@ func (c *checkpoint) describe() string {
 		text += [...]string{", signed by ", ", "}[min(i, 1)] + quoted(key.ID)
 	}
 	for i := range c.cosigned {
-		text += [...]string{", cosigned by ", ", "}[min(i, 1)] + quoted(c.cosigned[i].witness.ID)
+		text += [...]string{", cosigned by ", ", "}[min(i, 1)] + quoted(c.cosigned[i].witness.ID) + " at " + c.cosigned[i].at.UTC().Format(time.RFC3339)
 	}
 	return text
 }
