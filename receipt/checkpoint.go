@@ -183,8 +183,8 @@ func (k *noteKeys) weigh(c *checkpoint, witness *Key, at time.Time) {
 	c.discounted = append(c.discounted, why)
 }
 
-// Witnessed returns the earliest time by which a checkpoint had been cosigned by all witnesses that
-// the policy requires, and by at least one witness. The time is zero if that is not the case. A
+// Witnessed returns the earliest time by which a checkpoint had been cosigned by as many witnesses
+// as the policy requires, and by at least one witness. The time is zero if that is not the case. A
 // witness with the key material of an issuer does not count. external reports whether a trusted key
 // of the log has signed the checkpoint and no key with the material of an issuer has.
 func (v *Verifier) Witnessed(c *Checkpoint) (at time.Time, external bool) {

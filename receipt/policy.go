@@ -79,11 +79,11 @@ type CheckpointRule struct {
 	// log keys are accepted.
 	Logs []string
 
-	// Cosigners specifies the witnesses that must have cosigned the same checkpoint. Witnesses are
-	// counted by distinct key material, which must differ from that of the log and of the issuer.
-	// With a threshold, a checkpoint is required even if Required is not set. Keys also determines
-	// which witnesses can show the age of a checkpoint after a key was revoked. If Keys is empty,
-	// all trusted witnesses are accepted.
+	// Cosigners is the quorum of witnesses that must have cosigned the same checkpoint. Witnesses
+	// are counted by distinct key material, which must differ from that of the log and of the
+	// issuer. With a threshold, a checkpoint is required even if Required is not set. Keys also
+	// determines which witnesses can show the age of a checkpoint after a key was revoked. If Keys
+	// is empty, all trusted witnesses are accepted.
 	Cosigners Quorum
 }
 

@@ -6,9 +6,10 @@ import (
 	"io"
 )
 
-// A Reader reads the items of a CBOR sequence (RFC 8742) one at a time. It uses at most twice as
-// much memory as the longest item so far. Before it returns an item, it reads no bytes after that
-// item, except if a single Read of the source returned them together with the end of the item.
+// A Reader reads the items of a CBOR sequence (RFC 8742) one at a time. Its buffer is at most twice
+// as long as the longest item so far, or 64 KiB if that is more. Before it returns an item, it
+// reads no bytes after that item, except if a single Read of the source returned them together with
+// the end of the item.
 type Reader struct {
 	source io.Reader
 	failed error // error from the source, which is returned after the buffered bytes have been used
