@@ -217,8 +217,8 @@ func (d Disclosure) check(commitments []canon.Digest) error {
 }
 
 // ParseDisclosures parses a disclosure file. The JSON does not need to have the form that
-// [Disclosures.Marshal] writes. It rejects files in which a field or a salt occurs twice or a salt
-// is not 32 lowercase hexadecimal digits. The error may be a *[DisclosureError].
+// [Disclosures.Marshal] writes. ParseDisclosures rejects files in which a field or a salt occurs
+// twice or a salt is not 32 lowercase hexadecimal digits. The error may be a *[DisclosureError].
 func ParseDisclosures(data []byte) (*Disclosures, error) {
 	doc, err := canon.Parse(data)
 	if err != nil {
