@@ -101,7 +101,8 @@ func TestSignerWithoutClock(t *testing.T) {
 	}
 }
 
-// TestSignerRefusesOtherMessages verifies that a receipt key signs only receipt hashes.
+// TestSignerRefusesOtherMessages verifies that Sign refuses messages that only resemble a
+// receipt hash.
 func TestSignerRefusesOtherMessages(t *testing.T) {
 	for _, message := range []string{"", "x", hashText[7:], hashText + "\n", strings.ToUpper(hashText), strings.Repeat("a", 71)} {
 		sig, err := NewSigner(testKeys()[Ed25519], clock).Sign(context.Background(), []byte(message))
