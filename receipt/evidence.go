@@ -20,8 +20,10 @@ import (
 type Evidence struct {
 	// Proofs are inclusion proofs with their checkpoints (C2SP tlog-proof). At least one of them
 	// must show that the receipt is included. A receipt that matches no proof is refuted with
-	// proof_invalid, or it is undecided if no trusted key has signed Checkpoint. Every receipt is
-	// compared with every proof.
+	// checkpoint_invalid if the checkpoint of a proof is invalid. Otherwise, the receipt is
+	// undecided if no trusted log has signed the checkpoint of any proof, or if Uncompared is set
+	// and no trusted log has signed Checkpoint. In all other cases, the receipt is refuted with
+	// proof_invalid. Every receipt is compared with every proof.
 	Proofs []*tlog.Proof
 
 	// Batches are batches of the content profile.

@@ -10,8 +10,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/keys/internal/fixedbase"
 )
 
-// CheckSignature implements [receipt.Trust]. It checks the form of the value before it looks up the
-// key, so that a malformed value is detected even if the key is unknown.
+// CheckSignature implements [receipt.Trust]. It checks the form of the value before it checks that
+// the key is known, so that a malformed value is detected even if the key is unknown.
 func (s *Set) CheckSignature(message []byte, e *receipt.Entry) (*receipt.Key, *receipt.SignatureError) {
 	k := s.byID[string(e.KeyID)]
 	err := s.check(k, message, e)
