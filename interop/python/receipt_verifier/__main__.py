@@ -64,6 +64,5 @@ if sys.argv[1] == "--batch":
 elif sys.argv[1] == "--cases":
     print(*(answer(each)[0] for each in sys.stdin.read().splitlines()), sep="\n")
 else:
-    line, status = answer(sys.argv[1])
-    print(line)
-    sys.exit(status)
+    print((verdict := answer(sys.argv[1]))[0])
+    sys.exit(verdict[1])

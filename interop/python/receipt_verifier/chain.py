@@ -1,6 +1,6 @@
 """The links between receipts. Each receipt contains the hash of its predecessor, or null if it is the first."""
 
-from .finding import refuted
+from .finding import refuted, undecided
 
 
 def judge_links(inputs, previous=None, head=None, count=None, partial=False, unordered=False):
@@ -44,10 +44,12 @@ def judge_links(inputs, previous=None, head=None, count=None, partial=False, uno
                 codes.append("chain_break")  # the receipt does not directly follow its predecessor
             last[stream_of(receipt)] = receipt
 
-    followed = {receipt["chain"]["previous_receipt_hash"] for receipt, _ in receipts}
-    codes += ["head_mismatch"] if head is not None and head not in by_hash.keys() - followed else []
-    codes += ["count_mismatch"] if count not in (None, len(receipts)) else []
-    return [refuted("link", code) for code in codes]
+    # A receipt that cannot be read may be the missing receipt.
+    absent = undecided if any(receipt is None for opened in distinct for receipt, _ in opened) else refuted
+    is_head = head in by_hash.keys() - {stated for _, stated in named}
+    ends = [(refuted if head in by_hash else absent)("link", "head_mismatch")] if head is not None and not is_head else []
+    ends += [(refuted if len(receipts) > count else absent)("link", "count_mismatch")] if count not in (None, len(receipts)) else []
+    return [refuted("link", code) for code in codes] + ends
 
 
 def stream_of(receipt):
