@@ -29,8 +29,8 @@
 // The commit that was checked out when an agent began (metadata.source.git_commit) is not a
 // subject, because the task resulted in a different commit.
 //
-// The receipt and the commit therefore determine every byte of the statement. A reader generates
-// the statement again, and refutes a statement that differs in any byte.
+// The receipt and the commit therefore determine every byte of the statement. A reader regenerates
+// the statement and refutes a statement that differs in any byte.
 //
 // # Envelope
 //

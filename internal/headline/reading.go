@@ -72,7 +72,8 @@ func (r *Reading) Possible(entry canon.Node) bool {
 	return len(r.Unreported) > 0 && lists(r.Unreported, entry.Pointer())
 }
 
-// Reckoned returns a suffix for an amount that is an estimate by the source and not a bill.
+// Reckoned returns a suffix for an amount that is the source's estimate rather than a billed
+// amount.
 func (r *Reading) Reckoned(pointer string) string {
 	if lists(r.Estimated, pointer) {
 		return " (estimated by the source)"

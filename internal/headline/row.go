@@ -22,8 +22,8 @@ const (
 	maxName = 120 // characters of a path, a host, or a tool
 )
 
-// A description collects the rows that describe a receipt. Its numbers count distinct objects, as
-// in the sentence.
+// A description collects the rows that describe a receipt. An object that occurs several times is
+// counted once, as in the summary sentence.
 type description struct {
 	story
 	rows []Row

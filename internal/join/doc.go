@@ -7,7 +7,8 @@
 // The functions do not read, sort, or store receipts. Package survey applies the rules on a single
 // machine, and the groupings below apply them in engines that group by keys (Beam, Spark, SQL).
 //
-//   - A [Taking] finds copies, and IDs with two contents, among receipts that are sorted by ID.
+//   - A [Taking] finds copies, and IDs with conflicting content, among receipts that are sorted by
+//     ID.
 //   - A [Meeting] compares the receipts that have a digest as their hash with the receipts that
 //     name this digest as their predecessor. It finds breaks, forks, and links into other streams.
 //   - A [Beginner] evaluates the receipts of a stream that have no predecessor, and finds where the

@@ -10,7 +10,7 @@ import (
 
 // Kinds of rows.
 const (
-	kindReceipt = "receipt" // a document in the input: a receipt, or a document in the place of a receipt
+	kindReceipt = "receipt" // a document in the input: a receipt, or a document in place of a receipt
 	kindFinding = "finding" // a finding that refutes the entire input
 	kindNote    = "note"    // a note that leaves the input undecided, such as unusable evidence
 	kindInput   = "input"   // an input that was not read completely

@@ -125,8 +125,8 @@ func (j *judge) bounded(list []*Signed) string {
 	return ""
 }
 
-// authentic returns the statements with a valid signature by a trusted key of the issuer, in the
-// order of time and count.
+// authentic returns the statements with a valid signature by a trusted key of the issuer, ordered
+// by time and count.
 func (j *judge) authentic(statements []*Signed) (list []*Signed) {
 	known := map[canon.Digest]bool{}
 	var others []func()

@@ -66,7 +66,7 @@ type reviewer struct {
 	at   time.Time
 }
 
-// ask records the call that a question names and the details that the question announces.
+// ask records the call that a question names and the details in the question.
 func (q *question) ask(r *run, e *event.Event) {
 	for _, name := range []string{"kind", "mutation_scope", "run_id", "worker_id"} {
 		q.notes.note(name, e.Text(e.Payload, name))
@@ -149,7 +149,7 @@ func (a *approval) answer(r *run, e *event.Event, decision string, byRuntime boo
 	if who == "" && ref != "" {
 		first(&a.policy, ref)
 	}
-	if byRuntime && e.Named() == "" { // the envelope names the sender of the event, which may not be the approver
+	if byRuntime && e.Named() == "" { // the envelope names the sender of the event, who might not be the approver
 		first(&g.sender, who)
 		who = ""
 	}
@@ -303,7 +303,7 @@ func (a *approval) decision(r *run) (decision, actor string, at time.Time) {
 }
 
 // open reports whether no answer decided the question. The draft then derives the decision (timeout
-// or canceled) from the end of the task, because no event states it.
+// or canceled) from the end of the task, because no event records it.
 func (a *approval) open() bool {
 	return a.refusal.decision == "" && a.grant.satisfied() < a.required()
 }
@@ -320,7 +320,7 @@ func (a *approval) entry(r *run, t *telling, place string) receipt.Approval {
 		action = c.tool
 	}
 
-	// No event states this decision. The decision follows from the end of the task.
+	// No event records this decision. The decision follows from the end of the task.
 	if a.open() {
 		t.untold(place + "/decision")
 		t.untold(place + "/decided_at")

@@ -85,7 +85,7 @@ func approvalRequired(r *run, e *event.Event) {
 }
 
 // confirmation applies an answer from a user. A confirmation is evidence of the decision. If no
-// other event states a decision, the confirmation is the decision itself.
+// other event records a decision, the confirmation is the decision itself.
 func confirmation(r *run, e *event.Event) {
 	a := r.approvals.named(r, e)
 	if a.strays(r, e) {
@@ -136,7 +136,7 @@ func (s *approvals) decide(r *run, e *event.Event, decision string) {
 	a.answer(r, e, decision, true)
 }
 
-// saysNo reports whether an event states a refusal by a known word, a flag, or its kind.
+// saysNo reports whether an event records a refusal by a known word, a flag, or its kind.
 func saysNo(e *event.Event) bool {
 	for _, name := range []string{"approved", "accepted"} {
 		if n := e.Payload.Member(name); n.Kind() == canon.KindBool {
@@ -144,7 +144,7 @@ func saysNo(e *event.Event) bool {
 		}
 	}
 
-	// If there is no such word, the kind of the event may state the refusal.
+	// If there is no such word, the kind of the event may record the refusal.
 	n := e.Payload.Member("decision")
 	if n.Kind() != canon.KindString {
 		return e.Kind != "user.tool_confirmation" && e.Kind != "tool.approved" && event.Absent(n)

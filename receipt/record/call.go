@@ -13,10 +13,10 @@ type call struct {
 	output      output
 	outcome     string // succeeded, failed, or canceled; "" if no end was recorded
 	byRuntime   bool   // the runtime, not only the transcript, recorded the end
-	executed    bool   // an event states that the call was executed
+	executed    bool   // an event records that the call was executed
 	denied      bool
-	judged      bool   // an end event states the status of the call
-	unknown     bool   // the call returned, but no end event states its status
+	judged      bool   // an end event records the status of the call
+	unknown     bool   // the call returned, but no end event records its status
 	rejection   string // the error category of a call that was not dispatched, or ""
 	category    string
 	outcomes    bool // two different ends were recorded
@@ -62,7 +62,7 @@ func (c *call) describe(e *event.Event) {
 	}
 }
 
-// acted records the Git actions that the log states, and how the call was executed. Actions that
+// acted records the Git actions that the log contains, and how the call was executed. Actions that
 // only the text of the command suggests are recorded separately, and are not listed as effects.
 func (c *call) acted(r *run, e *event.Event) {
 	for _, name := range []string{"git_actions", "flags"} {
@@ -114,7 +114,7 @@ func (d *details) note(name, value string) {
 	d.values[name] = value
 }
 
-// doubt records that events state conflicting values for a detail.
+// doubt records that events contain conflicting values for a detail.
 func (d *details) doubt(name string) {
 	if d.differ == nil {
 		d.differ = map[string]bool{}
@@ -212,7 +212,7 @@ type arguments struct {
 	changed   canon.Digest // set by the approver
 	ran       canon.Digest // from an event about the execution
 	byRuntime bool         // from an event of the runtime, not from the transcript
-	differ    bool         // two events state different arguments for the execution
+	differ    bool         // two events record different arguments for the execution
 }
 
 // ask records the arguments of a request. A repeated request with the arguments from before the

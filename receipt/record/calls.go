@@ -66,7 +66,7 @@ func (s *calls) named(r *run, e *event.Event) *call {
 	return c
 }
 
-// toolRequested opens a call. If the event states that the call is being executed, its arguments
+// toolRequested opens a call. If the event records that the call is being executed, its arguments
 // are those of the execution.
 func toolRequested(r *run, e *event.Event) {
 	c := r.calls.named(r, e)
@@ -155,13 +155,13 @@ func (s *calls) close(r *run, e *event.Event, outcome string) *call {
 	return c
 }
 
-// ran reports whether an event states or implies that a call was executed.
+// ran reports whether an event records or implies that a call was executed.
 func (s *calls) ran(c *call) bool {
 	return c.executed || c.outcome == "succeeded" || s.effects.observed[c.id]
 }
 
-// dropped reports whether a call was never dispatched: an event states a rejection, no event shows
-// that the call was executed, and the runtime recorded no other end. An end that only the
+// dropped reports whether a call was never dispatched: an event contains a rejection, no event
+// shows that the call was executed, and the runtime recorded no other end. An end that only the
 // transcript records is ignored, unless it is a success.
 func (s *calls) dropped(c *call) bool {
 	return c.rejection != "" && !s.ran(c) && !(c.outcome != "" && c.byRuntime)
@@ -176,7 +176,7 @@ func (s *calls) unsent(c *call) bool {
 func (s *calls) closed(c *call) bool { return c.outcome != "" || s.unsent(c) }
 
 // status returns the status for the receipt. A call that was denied or not executed is canceled,
-// unless an event states that it was still executed.
+// unless an event records that it was still executed.
 func (s *calls) status(c *call) string {
 	switch {
 	case c.outcome == "failed" && neverRan(c.category) && !s.ran(c):

@@ -11,7 +11,7 @@ import (
 type cost struct {
 	provider, model string
 	amount          event.Money
-	priced          bool // a span states an amount
+	priced          bool // a span records an amount
 	free            bool // a call of the model states no amount
 	doubtful        bool // a part of the usage may be counted twice
 	whole           bool // the usage includes a span for a turn, an agent, or a task
@@ -19,7 +19,7 @@ type cost struct {
 	parts           partTokens
 }
 
-// partTokens contains subsets of the input and output tokens that spans state separately.
+// partTokens contains subsets of the input and output tokens that spans record separately.
 type partTokens [3]tokens
 
 // partNames returns the names of these subsets in spans and in the metadata of an entry.
@@ -95,7 +95,7 @@ func (s *costs) spend(r *run, e *event.Event, ofModel bool) {
 	}
 
 	// The cost of a turn, an agent, or a task may include the costs of its calls, unless the span
-	// states that it covers only calls without spans.
+	// records that it covers only calls without spans.
 	told := amount != nil || input != nil || output != nil
 	whole := told && !ofModel && !e.Flag(p, "apart") && s.wholes.spanOf(kindOfSpan(e))
 	if told && ofModel {
@@ -131,7 +131,7 @@ func (s *costs) spend(r *run, e *event.Event, ofModel bool) {
 	s.total.Plus(amount)
 }
 
-// lower marks the token counts that the span states as lower bounds.
+// lower marks the token counts that the span records as lower bounds.
 func (s *costs) lower(e *event.Event, c *cost) {
 	for _, n := range e.Payload.Member("at_least").Elements() {
 		switch name := n.String(); name {
@@ -276,7 +276,7 @@ func (s *costs) breakdown(r *run, t *telling, overlap bool) []receipt.ProviderCo
 }
 
 // reconcile returns the larger of the sum over spans and the task's share of the account, because
-// model spans may state no cost. The difference is listed as an entry with an unknown provider.
+// model spans may record no cost. The difference is listed as an entry with an unknown provider.
 func (s *costs) reconcile(t *telling, c *receipt.Cost, share *event.Money) event.Money {
 	agree := share.Agrees(&s.total)
 	if s.priced && !agree {
@@ -354,7 +354,7 @@ func (c *cost) entry(t *telling, at string) receipt.ProviderCost {
 	}
 }
 
-// apart returns the token subsets that spans state separately, because the schema has no members
+// apart returns the token subsets that spans record separately, because the schema has no members
 // for them.
 func (c *cost) apart(t *telling, at string) (o receipt.Object) {
 	for i, name := range partNames() {

@@ -49,7 +49,7 @@
 //
 // # Claims
 //
-// A draft states nothing that no event states. Records of the same fact are combined, and all
+// A draft states only what events record. Records of the same fact are combined, and all
 // conflicting records are listed. Values that the schema requires but the source does not report
 // are listed in metadata.unreported, as JSON Pointers into the draft. An executed call is listed
 // with the arguments with which it was executed, regardless of later events. Events that a replay

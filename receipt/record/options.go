@@ -136,10 +136,10 @@ func receiptIDOf(r *run) string {
 	return id
 }
 
-// subjectOf returns the subject of the receipt. A subject in the options must be recorded in the
-// log; without it, the subject is the task or the replay. The ID of an outcome is not checked,
-// because no event records outcomes. The argument told states whether the event that is the subject
-// was recorded.
+// subjectOf returns the subject of the receipt. If the options specify a subject, the log must
+// contain it; otherwise, the subject is the task or the replay. The ID of an outcome is not
+// checked, because no event records outcomes. The argument told states whether the event that is
+// the subject was recorded.
 func subjectOf(r *run, d *receipt.Draft, told bool) (receipt.ResourceRef, error) {
 	own := receipt.ResourceRef{Object: objectTask, ID: r.task}
 	if r.replay.is {

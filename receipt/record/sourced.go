@@ -82,7 +82,7 @@ func (s *sourced) readLogs(r *run, e *event.Event) {
 		}
 		m := receipt.Material{Kind: "event_log", ID: "source_log:" + e.Text(l, "name"), SHA256: e.Digest(l, "sha256"), Metadata: receipt.Object{"cut": e.Flag(l, "cut")}}
 
-		// Only a truncated log has the mark cut, and counts that the source does not state are
+		// Only a truncated log has the mark cut, and counts that the source does not record are
 		// omitted.
 		if m.Metadata["cut"] == false {
 			delete(m.Metadata, "cut")

@@ -57,7 +57,7 @@ func (l *life) read(e *event.Event, label string) {
 }
 
 // become changes the task's state. Setting the same state again is not a change, because
-// task.status_changed may accompany the event that states the change.
+// task.status_changed may accompany the event that records the change.
 func (l *life) become(e *event.Event, state string) {
 	if state == l.state || l.again { // repeated events may begin in any state
 		return
@@ -78,7 +78,7 @@ func (l *life) become(e *event.Event, state string) {
 	}
 }
 
-// setTier records the tier that a task event states.
+// setTier records the tier that a task event contains.
 func (l *life) setTier(e *event.Event) {
 	tier := e.Text(e.Payload, "autonomy_tier")
 	if tier == "" {
@@ -88,8 +88,8 @@ func (l *life) setTier(e *event.Event) {
 		e.Fail(event.CodePayload, e.Payload.Member("autonomy_tier"), "expected one of %s", strings.Join(tiers(), ", "))
 	}
 
-	// The submission states the tier at the start. If the submission states no tier, the first tier
-	// that an event states is used.
+	// The submission states the tier at the start. If the submission contains no tier, the first
+	// tier that an event records is used.
 	if l.startTier == "" || e.Kind == "task.submitted" {
 		l.startTier = tier
 	}

@@ -149,7 +149,7 @@ func appendObject(dst []byte, n canon.Node, name string, declared object) []byte
 	return append(dst, '}')
 }
 
-// An event is an event of the log with its topic and ID.
+// An event is a log entry with its topic and ID.
 type event struct {
 	canon.Node
 	topic string

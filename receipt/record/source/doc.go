@@ -13,15 +13,15 @@
 // story). The story is returned as protocol events, and the recorder of package record creates the
 // draft from these events. If the events are stored (record.Options.Keep) and recorded again, the
 // draft is the same, byte for byte. As for every log, metadata.unreported lists what the source
-// does not state.
+// does not record.
 //
 // # One reader per source
 //
 // Each source has a reader, which implements story.Reader, in a package below internal. The method
 // Line receives each line, which is a JSON object, and records its statements in a story.Story. The
 // method End records information that is available only after the last line. A reader rejects
-// nothing. It counts records whose types are not in its lists (Unless), and sets no values that no
-// line states. If something may be missing, the reader records a cause, which is a story.Gap. One
+// nothing. It counts records whose types are not in its lists (Unless), and sets only values that a
+// line contains. If something may be missing, the reader records a cause, which is a story.Gap. One
 // table lists the parts of a receipt that each cause leaves unreported or incomplete.
 //
 // A row of the table in kind.go defines how the lines of a source are recognized. If a session can
@@ -44,16 +44,16 @@
 // effects. Values that are neither true nor false are not treated as outcomes, and values that are
 // not counts are not treated as 0.
 //
-// Unknown types: a record type, content block, or span may state an action, unless it is read or
+// Unknown types: a record type, content block, or span may contain an action, unless it is read or
 // its type is in the list of types without an action. Such records are counted by type in
 // metadata.ignored_records (None for records without a type), and all lists and counts become lower
 // bounds (metadata.unreported, metadata.at_least). receipt record and receipt show print their
 // number. No particular version of an agent is required.
 //
 // Known types in unexpected places are also not read. In the logs of Claude Code, these are, for
-// example, content blocks in a line with the wrong role, such as user/tool_use, and lines that name
-// a call or a task that no other line states, such as progress/bash_progress. Two different calls
-// with the same ID are not copies: the second is counted as calls_of_one_id in
+// example, content blocks in a line with the wrong role, such as user/tool_use, and lines that
+// refer to a call or a task that does not appear in any other line, such as progress/bash_progress.
+// Two different calls with the same ID are not copies: the second is counted as calls_of_one_id in
 // metadata.source.counted, and later results are attributed to neither call.
 //
 // If the counts for one message ID are contradictory, the tokens are a lower bound

@@ -43,7 +43,7 @@ type mark struct {
 
 	Unique    bool // only copies of the line have the same key, in all logs
 	OfSession bool // the line applies to all tasks of the session
-	Counts    bool // the line states the cumulative usage of the session
+	Counts    bool // the line records the cumulative usage of the session
 }
 
 // A key identifies copies of a line. The zero key does not match any other key.
@@ -161,8 +161,8 @@ func (s *survey) glance(m *mark, g story.Glance) {
 	}
 	m.Key, m.Unique, m.OfSession, m.Counts = keyOf(g.Key), g.Unique, g.Whole, g.Count
 
-	// In the log of a forked session, the first line names the session, and copies of the lines of
-	// its parent follow.
+	// In the log of a forked session, the first line names the session, followed by copies of its
+	// parent's lines.
 	if g.Session != "" && (s.Session == "" || !g.Whole && !g.At.IsZero() && !g.At.Before(s.latest)) {
 		if s.Session != g.Session {
 			s.Session, s.Begun = g.Session, g.At

@@ -14,7 +14,7 @@ type Task struct {
 	First, Last time.Time // times of its lines; zero if no line has a time
 	Parts       []Part    // the lines, grouped by log
 
-	Over     bool      // the logs state that the task ended, and contain nothing that follows it
+	Over     bool      // the logs record that the task ended, and contain nothing that follows it
 	Latest   time.Time // latest time of all lines in the session
 	Followed bool      // another task in the session began later
 	Open     int       // calls without an answer

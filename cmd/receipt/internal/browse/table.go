@@ -29,7 +29,7 @@ func (c *column) add(value string) {
 	c.At = append(c.At, at)
 }
 
-// A table is a part of the list of receipts, stored by columns.
+// A table is a part of the list of receipts, stored by column.
 type table struct {
 	Columns map[string]*column `json:"columns"`
 	IDs     []string           `json:"ids"`

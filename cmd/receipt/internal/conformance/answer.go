@@ -105,7 +105,7 @@ func answerAll(ctx context.Context, e *cli.Env, line Line, paths []string) error
 	return nil
 }
 
-// judge verifies a file with a command line of receipt, and returns the answer.
+// judge verifies a file with a receipt command line, and returns the answer.
 func judge(ctx context.Context, e *cli.Env, line Line, path string) (*answer, error) {
 	c, err := readCase(path)
 	if err != nil {

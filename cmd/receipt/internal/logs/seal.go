@@ -134,7 +134,8 @@ func (o *batchSealOptions) make(ctx context.Context, e *cli.Env, selected *input
 	return made, nil
 }
 
-// A countingSigner reports each signature to a progress, and stores the error of the last one.
+// A countingSigner counts each signature in a progress report, and stores the error of the last
+// signature.
 type countingSigner struct {
 	receipt.Signer
 	progress *cli.Progress

@@ -187,7 +187,7 @@ func newTimestampVerify(e *cli.Env) *cobra.Command {
 	return cmd
 }
 
-// provenTimestamp verifies a timestamp with the roots in a file.
+// provenTimestamp verifies a timestamp against the roots in a file.
 func provenTimestamp(e *cli.Env, s *timestamp.Stamp, path, source string) (t receipt.Timestamp, err error) {
 	roots, err := trust.ReadRoots(e, path)
 	if err != nil {

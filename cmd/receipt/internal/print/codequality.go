@@ -9,8 +9,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// A qualityPrinter writes a code quality report for GitLab, which is a JSON array with an issue for
-// each problem, and for each note about a missing check.
+// A qualityPrinter writes a GitLab code quality report: a JSON array with an issue for each problem
+// and for each note about a missing check.
 type qualityPrinter struct {
 	problems
 	w io.Writer

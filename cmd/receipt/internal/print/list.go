@@ -344,8 +344,8 @@ func isAboutStatements(c receipt.Code) bool {
 	return false
 }
 
-// unchecked returns the notes about the entire input that do not affect the verdict, and the notes
-// about single receipts, combined by code.
+// unchecked returns the notes about the entire input that do not affect the verdict. It also
+// returns the notes about individual receipts, combined by code.
 func unchecked(s *stream.Summary) []receipt.Note {
 	open := slices.DeleteFunc(slices.Clone(s.NotChecked), receipt.Note.Undecides)
 	return append(open, headline.Unchecked(s.Unchecked, s.Withheld)...)

@@ -90,7 +90,7 @@ func (t *trusted) use(file *trust.KeyFile, set *keys.Set, policy receipt.Policy)
 		return cli.Usage("", "%w", err)
 	}
 
-	// The new values are stored only after all of them were created, so that an error changes
+	// The new values are stored only after all of them have been created, so that an error changes
 	// nothing.
 	t.file.Store(file)
 	t.public.Store(&public)

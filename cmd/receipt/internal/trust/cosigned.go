@@ -41,8 +41,8 @@ func ClaimsOf(e *cli.Env, key *keys.PublicKey) (string, error) {
 }
 
 // Claim durably records in a state file that a witness cosigns a checkpoint. It rejects a second
-// tree of the same size, and a tree that is smaller than a tree of the same log that the witness
-// cosigned before.
+// tree of the same size, and a tree that is smaller than one that the witness previously cosigned
+// for the same log.
 //
 // Claims are only appended and never changed. After a process has appended its claim, it reads the
 // file again, and only the first claim for a size is valid. If two processes cosign at the same

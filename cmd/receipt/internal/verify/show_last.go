@@ -13,7 +13,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
 
-// newest returns the receipt of the default ledger that receipt list prints first, and its ID.
+// newest returns the first receipt in the default ledger in the order that "receipt list" uses, and
+// the receipt's ID.
 func newest(ctx context.Context, e *cli.Env) (data []byte, id string, err error) {
 	address := e.Defaults.Ledger
 	if address == "" {

@@ -5,7 +5,7 @@ import "github.com/receiptkit/receiptkit/receipt/internal/event"
 // A frameKind describes the events to which a frame is translated.
 type frameKind struct {
 	Frame string // a method; for session/update and _harn/agentEvent, also the kind
-	Event string // "" if the frame states no action and is known to be harmless
+	Event string // "" if the frame records no action and is known to be harmless
 	Rule  string
 
 	translate func(*Translator, *frame)

@@ -13,7 +13,7 @@ func stopReasons() event.Words {
 	return event.NewWords("end_turn", "task.completed", "cancelled", "task.canceled")
 }
 
-// translatePrompt starts the task, unless task events state the start.
+// translatePrompt starts the task, unless task events record the start.
 func translatePrompt(f *Translator, fr *frame) {
 	fr.expects, f.session.loading, f.session.doubtful, f.session.prompting = true, false, false, true
 	message := members{"content_sha256": contentOf(fr.params.Member("prompt"))}

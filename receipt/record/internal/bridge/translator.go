@@ -24,7 +24,7 @@ type Taker interface {
 	Artifact(id string) bool // reports whether an artifact with this ID was recorded
 }
 
-// Options contains values that frames do not state.
+// Options contains values that frames do not record.
 type Options struct {
 	TaskID        string // required, because no frame names the task
 	SessionID     string // default: the session in the first frame that names one

@@ -1,7 +1,7 @@
 // Package claude reads the logs of Claude Code: the transcripts that it writes for every session,
 // and the stream that it prints with --output-format stream-json.
 //
-// docs/sources.md lists the values that these logs state. Neither format is stable, so unknown
+// docs/sources.md lists the values that these logs record. Neither format is stable, so unknown
 // types and members are skipped and counted.
 //
 // # Rules
@@ -20,7 +20,7 @@
 // and call is counted once, and the file of the subagent takes precedence, because it also contains
 // file contents. If the file is absent, the repeated calls are listed. The list is complete if
 // their number equals totalToolUseCount; in that case, only the tokens are a lower bound.
-// Otherwise, or if no line states which subagent received the work, /side_effects/tool_calls is
+// Otherwise, or if no line records which subagent received the work, /side_effects/tool_calls is
 // unreported, and a note names the subagent. Tokens in a file named agent-acompact-ID (a
 // compaction) are included, but the compaction is not a handoff.
 //
@@ -38,7 +38,7 @@
 // (metadata.at_most).
 //
 // Details of calls: tool_calls[].metadata contains the exit_code of a failed command, and
-// git_actions (commit, push, branch, pull request) if the line states them. Git actions and test
+// git_actions (commit, push, branch, pull request) if the line records them. Git actions and test
 // runs that appear only in the text of a command are in read_from_command. These are only hints,
 // because the command may have failed or done something else.
 //
@@ -48,12 +48,12 @@
 //
 // Outcome of the task: it is SUCCEEDED if the last line of the model stopped with end_turn, or if a
 // later line indicates the end of the turn (turn_duration, stop_hook_summary, or a run of a Stop
-// hook). The log states only the end of a turn, so metadata.inferred lists /lifecycle/final_state.
+// hook). The log records only the end of a turn, so metadata.inferred lists /lifecycle/final_state.
 // The outcome is CANCELED if a person interrupted the task and no model wrote anything afterward.
 // In a stream, the last result states the outcome. Otherwise, or if the last request received no
 // answer or only an API error, the outcome is unreported.
 //
-// Writes: an edit is applied to the content that the line states. Digests are recorded only if the
+// Writes: an edit is applied to the content that the line records. Digests are recorded only if the
 // result matches the patch in the line. Digests that cannot be computed from any line are
 // unreported. An edit that removes text also removes the line end that follows it. Newer versions
 // state the content of notebooks before and after an edit. Digests cover the UTF-8 text in the log,

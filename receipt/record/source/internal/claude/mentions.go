@@ -11,7 +11,7 @@ import (
 )
 
 // mentions contains the tasks and blocks that are named in lines of a stream other than the lines
-// that state their actions.
+// that record their actions.
 type mentions struct {
 	tasks story.Set                  // IDs of tasks whose beginning is stated
 	parts map[string]map[string]bool // by agent, the indexes of the calls in the message that the agent is writing
@@ -75,7 +75,7 @@ func (m *mentions) started(s *story.Story, n canon.Node) {
 	}
 	m.tasks.Add(s, task)
 
-	// A separate line states the call.
+	// A separate line records the call.
 	switch {
 	case agent != "" || kind.String() == "local_agent":
 		h := s.Handoff(task, "")
@@ -93,7 +93,7 @@ func (m *mentions) started(s *story.Story, n canon.Node) {
 	}
 }
 
-// runs reads the state of a task. If no line states that the task began, the task may perform any
+// runs reads the state of a task. If no line records that the task began, the task may perform any
 // action.
 func (m *mentions) runs(s *story.Story, n canon.Node, sub string) {
 	task := s.Name(n.Member("task_id"))

@@ -273,7 +273,8 @@ func handed(s *story.Story, c *story.Call, besides canon.Node) {
 	}
 }
 
-// unanswered records the work that was delegated to other agents by calls whose end no line states.
+// unanswered records the work that was delegated to other agents by calls whose end does not appear
+// in any line.
 func unanswered(s *story.Story) {
 	for c := range s.Asked() {
 		if isHandoff(c.Tool) && c.Ended() == story.Open {
@@ -322,8 +323,8 @@ func isWord(word string) bool {
 }
 
 // settle determines the outcome of MCP calls whose results resemble a refusal by a person. If the
-// log states which calls were executed, a call that was not executed was refused, and the result of
-// an executed call is text from its server. If the log does not state this for any call, or if
+// log records which calls were executed, a call that was not executed was refused, and the result
+// of an executed call is text from its server. If the log does not record this for any call, or if
 // lines were not read, the outcome is unknown.
 func settle(s *story.Story, started map[string]bool) {
 	for c := range s.Asked() {

@@ -28,7 +28,7 @@ type Stream struct {
 
 // NewStream returns a reader of streams.
 func NewStream(s *story.Story) story.Reader {
-	s.Partly = true // few lines state a time
+	s.Partly = true // few lines record a time
 	return &Stream{s: s, byID: map[string]*session{}, results: map[canon.Digest]bool{}}
 }
 
@@ -324,7 +324,7 @@ func (t *Stream) tell(x *session, priced bool) {
 		s.Took(story.Sum{Model: x.model, Usage: x.usage})
 	}
 
-	// Without a result, the lines state only the usage at the beginning of a message.
+	// Without a result, the lines record only the usage at the beginning of a message.
 	if x.nameless {
 		s.Lacks(story.MessageWithoutID)
 	}

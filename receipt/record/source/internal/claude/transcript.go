@@ -21,7 +21,7 @@ type Transcript struct {
 	agents map[string]bool // agents that have lines of their own
 	nested map[string]bool // agents whose messages the session repeats while they work
 
-	started story.Set // MCP calls that were executed according to a line; nil if no line states this
+	started story.Set // MCP calls that were executed according to a line; nil if no line records this
 }
 
 // turns contains the statements about the end of a session.
@@ -29,7 +29,7 @@ type turns struct {
 	lines  int
 	stop   string      // why the model stopped in its latest line
 	spoke  story.Place // the latest line of the model
-	ended  story.Place // the latest line that states the end of a turn
+	ended  story.Place // the latest line that records the end of a turn
 	broken story.Place // the latest interruption
 	open   story.Place // the latest line that requires an answer from a model
 }
@@ -225,8 +225,8 @@ func (t *Transcript) attached(n, line canon.Node) {
 	}
 }
 
-// ofCall records the call for which a line states that something is running. Hooks for other events
-// do not belong to a call, and the messages of an agent name their own calls.
+// ofCall records the call for which a line indicates that something is running. Hooks for other
+// events do not belong to a call, and the messages of an agent name their own calls.
 func ofCall(s *story.Story, n, told canon.Node, kind string) {
 	call, hook := cmp.Or(s.Name(n.Member("parentToolUseID")), s.Name(n.Member("toolUseID"))), told.Member("hookEvent")
 	switch {
@@ -330,7 +330,7 @@ func (t *Transcript) End() {
 	unanswered(s)
 	settle(s, t.started)
 
-	// If no line states the ID of an agent, it is unknown which file is missing.
+	// If no line records the ID of an agent, it is unknown which file is missing.
 	if s.Nobodys() && t.side.lines == 0 {
 		s.Lacks(story.PartMissing)
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // wrote records the changes that a successful call made: the content of a file before and after, if
-// the line states it. The digests cover the text in the log.
+// the line contains it. The digests cover the text in the log.
 func wrote(s *story.Story, c *story.Call, told canon.Node) {
 	if c.Does != "edit" {
 		return

@@ -157,7 +157,7 @@ func (d *deeds) exited(c *story.Call, end ending) {
 	}
 }
 
-// ended reads an event that states the outcome of a call.
+// ended reads an event that records the outcome of a call.
 func (d *deeds) ended(kind string, p canon.Node) {
 	id := d.s.Name(p.Member("call_id"))
 	d.record = kind

@@ -1,7 +1,7 @@
 // Package codex reads the logs of Codex: the rollouts that it writes for every session, and the
 // stream that codex exec --json prints.
 //
-// docs/sources.md lists the values that these logs state. Neither format is stable, so unknown
+// docs/sources.md lists the values that these logs record. Neither format is stable, so unknown
 // types and members are skipped and counted.
 //
 // # Rules
@@ -20,10 +20,10 @@
 //
 // Outcomes of calls: the first lines of an output state Exit code: N or Process exited with code N,
 // or the output is JSON with an exit_code. Otherwise, the status is unreported, because completed
-// is not an outcome. A request for additional permissions is not an approval, because the answer is
-// not recorded, unless the output states that the user rejected it. The text of an MCP server's
-// result is not interpreted. A web_search_call without a web_search_end is counted, and the list of
-// calls is a lower bound.
+// is not an outcome. The answer to a request for additional permissions is not recorded, so no
+// approval is recorded for it. The exception is an output that reports that the user rejected the
+// request. The text of an MCP server's result is not interpreted. A web_search_call without a
+// web_search_end is counted, and the list of calls is a lower bound.
 //
 // Executed commands: Codex itself records the actions that it executed, in exec_command_end,
 // patch_apply_end, mcp_tool_call_end, and web_search_end, and in versions with paginated history
@@ -63,7 +63,7 @@
 // line. If the lines of a run are the beginning of another run, the run is a copy and is counted
 // once (runs_told_again). A run with different lines is a new run, such as that of a resumed
 // thread. A line is also a copy if it starts a turn while the open turn has no steps yet, or if it
-// ends a turn again with the same text (turns_told_again). If no turn in repeated lines states its
-// usage, the lines may be a copy or a run that was stopped. The lists are then lower bounds, and if
-// the log ends with such lines, the outcome is unreported.
+// ends a turn again with the same text (turns_told_again). If no turn in repeated lines contains
+// its usage, the lines may be a copy or a run that was stopped. The lists are then lower bounds,
+// and if the log ends with such lines, the outcome is unreported.
 package codex

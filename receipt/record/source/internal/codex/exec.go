@@ -21,7 +21,7 @@ type Exec struct {
 
 	stepped   bool         // the turn has an item
 	completed canon.Digest // digest of the line that completed the latest turn
-	untold    bool         // a completed turn does not state its usage
+	untold    bool         // a completed turn does not contain its usage
 	runs      runs
 }
 
@@ -160,7 +160,7 @@ func (x *Exec) call(i *item, tool string) {
 	}
 }
 
-// took adds the usage of a turn. If a turn does not state its usage, the sums are lower bounds.
+// took adds the usage of a turn. If a turn does not contain its usage, the sums are lower bounds.
 func (x *Exec) took(l *line) {
 	u := l.usage
 	if !l.took {
@@ -208,7 +208,7 @@ type line struct {
 	kind   string
 	thread string
 	usage  usage
-	took   bool // the line states a usage
+	took   bool // the line records a usage
 	item   item
 }
 

@@ -177,7 +177,7 @@ func threadIn(output canon.Node) string {
 }
 
 // handOver records that a call delegated work to agents. Without the IDs of the agents, another
-// line may state the same work, so the list of handoffs is incomplete.
+// line may record the same work, so the list of handoffs is incomplete.
 func handOver(s *story.Story, c *story.Call, agent string, threads ...string) {
 	switch c.Ended() {
 	case story.Failed, story.Rejected, story.Denied:
@@ -199,7 +199,7 @@ func handOver(s *story.Story, c *story.Call, agent string, threads ...string) {
 	}
 }
 
-// unnamed records the calls that delegated work to agents whose IDs no line states.
+// unnamed records the calls that delegated work to agents whose IDs do not appear in any line.
 func unnamed(s *story.Story) {
 	for c := range s.Asked() {
 		if c.Server == "" && c.HandedTo == "" && collabOf(c.Tool) == handsOver {

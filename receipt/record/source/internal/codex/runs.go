@@ -111,7 +111,7 @@ func (r *runs) settle() {
 	r.waiting, r.waits = nil, false
 }
 
-// copied records that the lines held back are copies. If a turn in these lines states its usage,
+// copied records that the lines held back are copies. If a turn in these lines contains its usage,
 // the lines cannot belong to another run, because the next turn of a thread reads everything again
 // and therefore uses more tokens. Without a stated usage, the lines may belong to another run that
 // began in the same way and was interrupted.

@@ -13,13 +13,13 @@ type file struct {
 	id, forkedFrom string
 	provider       string
 	models         []string
-	counts         []usage // cumulative usage, with one entry for each line that states it
+	counts         []usage // cumulative usage, with one entry for each line that records it
 	ordinals       []int64 // ordinals of the lines with these counts
 	records        []usage // cumulative usage according to the records of single responses
 	garbled        bool    // a count could not be read
 	strange        bool    // the counts may be those of a fork of a different session
 	eldest         string  // the session from which the session named last was forked
-	before         *usage  // the usage before the task; nil if no line states it
+	before         *usage  // the usage before the task; nil if no line records it
 
 	// The log of a subagent may begin with lines from its parent. The log of a fork does not
 	// contain such lines.
@@ -34,7 +34,7 @@ type file struct {
 // stored.
 const maxCounts = 1 << 18
 
-// count records the cumulative usage of the session. Many lines state the cumulative usage.
+// count records the cumulative usage of the session. Many lines record the cumulative usage.
 func (f *file) count(info canon.Node) {
 	total := info.Member("total_token_usage")
 	u, ok := usageOf(total)
@@ -169,7 +169,7 @@ func (all files) took(s *story.Story, f *file) {
 		return
 	}
 
-	// Another file of the session states the usage.
+	// Another file of the session records the usage.
 	if own.input < 0 || own.output < 0 || all.byID(f.id) != f {
 		return
 	}

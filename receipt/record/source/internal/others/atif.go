@@ -90,7 +90,8 @@ func (r *atif) step(n canon.Node, all *account) {
 	}
 }
 
-// handoff reads a reference to the trajectory of another agent, which is stored in another file.
+// handoff reads a reference to another agent's trajectory. That trajectory is stored in a separate
+// file.
 func (r *atif) handoff(ref canon.Node) {
 	s := r.s
 	path := s.Name(ref.Member("trajectory_path"))

@@ -139,8 +139,8 @@ func (r *copilot) session(kind, data canon.Node) {
 	}
 }
 
-// model records the choice of a model. A person can leave the choice to the program, which is
-// recorded as auto.
+// model records the choice of a model. If a person leaves the choice to the program, the log
+// contains the model name auto.
 func (r *copilot) model(name canon.Node) {
 	if model := r.s.Name(name); model != "auto" {
 		r.s.Model = cmp.Or(r.s.Model, model)
@@ -275,7 +275,7 @@ func ran(c *story.Call, told canon.Node) {
 	}
 }
 
-// outcomeOf returns the outcome of a call. If the log states the exit code of a command, the exit
+// outcomeOf returns the outcome of a call. If the log records the exit code of a command, the exit
 // code determines the outcome.
 func outcomeOf(c *story.Call, data canon.Node) story.Outcome {
 	success, result := data.Member("success"), data.Member("result")

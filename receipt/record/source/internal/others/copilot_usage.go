@@ -45,7 +45,7 @@ func (u *usage) said(s *story.Story, data canon.Node) {
 	}
 }
 
-// shutDown reads the end of a process. If several lines state the end of a process, the last line
+// shutDown reads the end of a process. If several lines record the end of a process, the last line
 // is used.
 func (u *usage) shutDown(s *story.Story, data canon.Node) {
 	u.open = false

@@ -2,6 +2,6 @@
 // sessions that OpenCode exports, chats of Gemini CLI, sessions of Pi, and trajectories in the
 // Agent Trajectory Interchange Format (ATIF), to which some programs convert agent logs.
 //
-// docs/sources.md lists the values that these logs state. No format is stable, so unknown types and
-// members are skipped and counted.
+// docs/sources.md lists the values that these logs record. No format is stable, so unknown types
+// and members are skipped and counted.
 package others

@@ -9,7 +9,7 @@ import (
 )
 
 // The answer of a model names the calls that it requests, in attributes of its span or of an event
-// in the span. If no span states such a call, it is unknown whether the call was executed.
+// in the span. If no span records such a call, it is unknown whether the call was executed.
 
 // asked contains the calls that models requested.
 type asked struct {
@@ -119,8 +119,8 @@ func (r *asked) want(call string) {
 	r.s.Keep(2 * len(sum))
 }
 
-// unstated reports whether no span or event states a requested call. Spans without an ID state
-// their calls without an ID, so these calls are subtracted.
+// unstated reports whether a requested call does not appear in any span or event. Spans without an
+// ID state their calls without an ID, so these calls are subtracted.
 func (r *asked) unstated(nameless int) bool {
 	n := len(r.calls) - nameless
 	for c := range r.s.Asked() {

@@ -15,7 +15,7 @@
 // objects. Attributes that only name an agent or a session are ignored for this purpose, because
 // exporters add them to all spans.
 //
-// Nested spans: if several nested spans state a model call, only the innermost is used, unless a
+// Nested spans: if several nested spans record a model call, only the innermost is used, unless a
 // tool or an agent is between them. If an agent reports more tokens than its calls add up to, the
 // number of tokens is a lower bound.
 //

@@ -9,9 +9,9 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// The lists in this file are closed: they name all spans and events that state no action of an
-// agent. A span or an event of any other type may state an action, and is counted as unread. Spans
-// that follow no agent convention come from programs and libraries other than agents.
+// The lists in this file are closed: they name all spans and events that record none of an agent's
+// actions. A span or an event of any other type may state an action, and is counted as unread.
+// Spans that follow no agent convention come from programs and libraries other than agents.
 
 // A convention is an attribute that contains the type of a span, with the values that state no
 // action.
@@ -70,7 +70,7 @@ func unreadSpan(s *story.Story, a attributes, is class, name string) string {
 	return unnamedSpan(s, a, name)
 }
 
-// unnamedSpan returns the type of a span that states no type, but whose name or attributes follow
+// unnamedSpan infers the type of a span without an explicit type, if its name or attributes follow
 // an agent convention.
 func unnamedSpan(s *story.Story, a attributes, name string) string {
 	switch name {
@@ -123,7 +123,7 @@ func conventionOf(key canon.Node) string {
 	return ""
 }
 
-// harmlessEvent reports whether an event states no action. Only the prefixes of known agents are
+// harmlessEvent reports whether an event records no action. Only the prefixes of known agents are
 // removed, because other programs may use the same event names for actions.
 func harmlessEvent(name string) bool {
 	for _, agent := range []string{"claude_code.", "codex."} {
@@ -150,7 +150,7 @@ func unreadEvent(s *story.Story, a attributes, eventName string) string {
 }
 
 // metric reads the name of a metric. The metrics of agents are sums of values that spans and events
-// state for each call. The metrics of other programs do not contain such values.
+// record for each call. The metrics of other programs do not contain such values.
 func metric(s *story.Story, n canon.Node) {
 	name := n.Member("name").String()
 	switch name {

@@ -268,8 +268,8 @@ func (r *Reader) spanEvent(n canon.Node) {
 	}
 }
 
-// settle records the remaining gaps: calls that a model requested but that no span or event states,
-// and tokens that an agent used in addition to those of its model calls.
+// settle records the remaining gaps: calls that a model requested but that do not appear in any
+// span or event, and tokens that an agent used in addition to those of its model calls.
 func (r *Reader) settle(calls []*call) {
 	s := r.s
 	if r.asked.unstated(r.nameless) {

@@ -54,7 +54,7 @@ type call struct {
 	at                     story.Place
 	start, end             time.Time
 	nameless               bool // its span has no ID, so no other span can refer to it
-	inner                  bool // another span inside its span states the same call
+	inner                  bool // a span inside the span of this call records the same call
 }
 
 // spans contains the spans of a task.
@@ -139,8 +139,8 @@ func callID(a attributes, s *story.Story, key spanKey) string {
 	return id
 }
 
-// settle marks the model calls that a span inside their span states again. Only the innermost span
-// is used. If a tool or an agent is between two spans, the spans are two calls.
+// settle marks the model calls that are recorded again by a span inside their own span. Only the
+// innermost span is used. If a tool or an agent is between two spans, the spans are two calls.
 func (all spans) settle() {
 	for key, x := range all {
 		if x.call == nil || !x.call.usage.Told() {

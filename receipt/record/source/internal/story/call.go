@@ -10,7 +10,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// Outcomes of a call. The zero Outcome means that no line states an end.
+// Outcomes of a call. The zero Outcome means that no line records an end.
 type Outcome string
 
 const (
@@ -18,9 +18,9 @@ const (
 	Succeeded  Outcome = "succeeded"
 	Failed     Outcome = "failed"
 	Canceled   Outcome = "canceled"   // the call was interrupted while it ran
-	Denied     Outcome = "denied"     // a rule refused the call, or the log does not state who refused it
+	Denied     Outcome = "denied"     // a rule refused the call, or the log does not record who refused it
 	Rejected   Outcome = "rejected"   // a person refused the call
-	Unreported Outcome = "unreported" // the call returned, but the log does not state how it ended
+	Unreported Outcome = "unreported" // the call returned, but the log does not record how it ended
 )
 
 // OutcomeOf returns Succeeded or Failed.
@@ -97,7 +97,7 @@ func (x *Calls) Answered(id canon.Node) *Call {
 	return c
 }
 
-// A mention is a record that names a call but does not state it. If no line states the call, the
+// A mention is a record that names a call but does not state it. If no line records the call, the
 // call may still have been executed.
 type mention struct {
 	call, kind string // ID of the call, and type of the record
@@ -105,8 +105,8 @@ type mention struct {
 }
 
 // Mention records that a record of the given type names a call, and whether the record states that
-// the call returned. The record is counted as ignored if the call ID is "", if no line states the
-// call, or if the record states that the call returned and no line states its end.
+// the call returned. The record is counted as ignored if the call ID is "", if no line contains the
+// call, or if the record indicates that the call returned but no line contains its end.
 func (x *Calls) Mention(call, kind string, ended bool) {
 	switch m := (mention{call, kind, ended}); {
 	case call == "":
@@ -120,7 +120,7 @@ func (x *Calls) Mention(call, kind string, ended bool) {
 	}
 }
 
-// settleMentions counts the mentions of calls that no line states.
+// settleMentions counts the mentions of calls that do not appear in any other line.
 func (x *Calls) settleMentions() {
 	for m := range x.mentions {
 		if c := x.Known(m.call); c == nil || m.ended && c.outcome == Open {
@@ -138,7 +138,7 @@ type Call struct {
 	Agent     string   // label of the calling agent; "" for the main agent
 	Duration  *int64   // milliseconds
 	Category  string   // of the error
-	RanNot    bool     // a line states that the call was never executed
+	RanNot    bool     // a line records that the call was never executed
 	Doubtful  bool     // the result is a refusal by a person, or text from the server of the tool that resembles one
 	ExitCode  *int64   // of the command
 	Git       []string // Git actions of the call, as stated in the log
@@ -164,7 +164,7 @@ type Call struct {
 	claimed       []Write // changes that the model requested, if the program wrote other files
 	told          bool    // the list of writes is complete
 	shared        bool    // another call has the same ID, so later lines may refer to either call
-	relayed       bool    // the log of another agent repeats the end; the agent's own log may state more
+	relayed       bool    // the log of another agent repeats the end; the agent's own log may record more
 	hosts         []string
 	searched      bool
 }
@@ -341,7 +341,7 @@ func (c *Call) Reached(at string) {
 	}
 }
 
-// Searched records that the call searched the web through a host that no line states.
+// Searched records that the call searched the web through a host that does not appear in any line.
 func (c *Call) Searched() { c.searched = true }
 
 // ask returns the payload of the event that requests the call.
@@ -402,7 +402,7 @@ func (c *Call) end() event.Members {
 		p["fs_writes"] = list(c.writes, Write.members)
 	}
 
-	// No line states the host that a search used.
+	// No line records the host that a search used.
 	hosts := c.hosts
 	if c.searched {
 		hosts = append(slices.Clip(hosts), "unknown")

@@ -14,8 +14,8 @@
 //
 // # Absent is not zero
 //
-// A reader sets only values that its source states. The end of a task, its tier, its times, and its
-// approvals are unreported until a line states them. For every other part that may be missing,
+// A reader sets only values that its source records. The end of a task, its tier, its times, and
+// its approvals are unreported until a line records them. For every other part that may be missing,
 // there is a [Gap]: the reader names the cause, and one table lists the parts of the receipt that
 // the cause leaves unreported or incomplete.
 //

@@ -10,7 +10,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// A Gap is a reason why a log states only a part of the actions or of the usage.
+// A Gap is a reason why a log records only a part of the actions or of the usage.
 type Gap int
 
 // The causes. The table in gaps lists the parts of the receipt that each gap leaves unreported or
@@ -34,11 +34,11 @@ const (
 	OtherDecision
 	WriteUnread      // a file change cannot be read
 	HandoffUnclear   // a call may have delegated work to another agent
-	TokensInPart     // a model used more tokens than the lines state
-	CostInPart       // the task cost more than the lines state
-	DurationInPart   // the task took longer than the lines state
-	ModelsUntold     // no line states the usage of each model
-	TokensUntold     // no line states the usage of the models
+	TokensInPart     // a model used more tokens than the lines record
+	CostInPart       // the task cost more than the lines record
+	DurationInPart   // the task took longer than the lines record
+	ModelsUntold     // no line records the usage of each model
+	TokensUntold     // no line records the usage of the models
 	EffectsUnlogged  // the source does not record writes and requests
 	RequestsUnlogged // the source does not record requests
 	TotalsDiffer     // a total differs from the sum of its parts
@@ -81,7 +81,7 @@ var gaps = sync.OnceValue(func() map[Gap]lack {
 		CallUnstated:      {counted: "calls_asked_for_only", atLeast: call},
 		SearchWithoutID:   {counted: "web_searches_without_id", atLeast: []string{toolCalls, egress, consumed}},
 
-		// Another line may state the usage of the message.
+		// Another line may record the usage of the message.
 		MessageWithoutID: {counted: "messages_without_an_id", atLeast: usage},
 		MessagesOfOneID:  {counted: "messages_of_one_id", atLeast: usage},
 		UsageUnread:      {counted: "usages_not_read", atLeast: usage},

@@ -62,7 +62,7 @@ func (x *Handoffs) Handed() (ids []string) {
 	return ids
 }
 
-// Nobodys reports whether work was delegated to an agent whose ID no line states.
+// Nobodys reports whether work was delegated to an agent whose ID does not appear in any line.
 func (x *Handoffs) Nobodys() bool {
 	return slices.ContainsFunc(x.list.Order, func(h *Handoff) bool { return h.label })
 }

@@ -18,14 +18,14 @@ type Messages struct {
 	list   index[Message]
 	sums   []*Sum
 	cost   *big.Rat // of all sessions
-	unpaid bool     // no line states the cost of a part of the task
+	unpaid bool     // no line records the cost of a part of the task
 }
 
 // A Message is one answer from a model, as described by all lines with its ID.
 type Message struct {
 	Model, Provider string
 	Agent           string // label of the agent; "" for the main agent
-	Finished        bool   // a line states why the model stopped, so the counts are final
+	Finished        bool   // a line records why the model stopped, so the counts are final
 
 	story *Story
 	usage Usage
@@ -84,7 +84,7 @@ func (m *Message) members() event.Members {
 	return p
 }
 
-// A Sum is the total usage of several model calls, for sources that state nothing more detailed.
+// A Sum is the total usage of several model calls, for sources that record nothing more detailed.
 type Sum struct {
 	Model, Provider string
 	Usage
@@ -100,7 +100,7 @@ func (x *Messages) Took(sum Sum) {
 func (x *Sum) members() event.Members {
 	p := x.Usage.members()
 	p["kind"], p["provider"], p["model"] = "turn", x.Provider, x.Model
-	p["apart"] = true // no other span states these calls
+	p["apart"] = true // no other span records these calls
 	p["cost"] = dollars(x.Cost)
 	return p
 }
@@ -149,8 +149,8 @@ func ApartOf(fresh, read, written, output canon.Node) Usage {
 // strange reports whether a member is present but not a count.
 func strange(n canon.Node) bool { return !event.Absent(n) && Count(n) == nil }
 
-// Plus adds a part of the output that the source states separately. If the part is not a count, the
-// output is a lower bound.
+// Plus adds a part of the output that the source records separately. If the part is not a count,
+// the output is a lower bound.
 func (u *Usage) Plus(part canon.Node) {
 	n := Count(part)
 	if u.Floor = u.Floor || n == nil; u.Output != nil && n != nil {
@@ -212,8 +212,8 @@ func (u Usage) members() event.Members {
 	return p
 }
 
-// complete compares the parts of the input that lines state. Some lines may lack a part that other
-// lines state.
+// complete compares the parts of the input that lines record. Some lines may lack a part that other
+// lines record.
 func (x *Messages) complete() {
 	var all []*Usage
 	var stated Usage
@@ -250,7 +250,7 @@ func (x *Messages) Cost(amount string) {
 	x.balance()
 }
 
-// Unpaid records that no line states the cost of a part of the task.
+// Unpaid records that no line specifies the cost of a part of the task.
 func (x *Messages) Unpaid() {
 	x.unpaid = true
 	x.balance()
@@ -272,7 +272,7 @@ func (x *Messages) balance() {
 	}
 }
 
-// account returns the total cost of all sessions, or "" if no line states a cost.
+// account returns the total cost of all sessions, or "" if no line records a cost.
 func (x *Messages) account() string {
 	if x.cost == nil {
 		return ""

@@ -43,7 +43,7 @@ type Glance struct {
 	Asks, Answers []string // IDs of calls
 
 	Whole bool // the line applies to the entire session, regardless of the task that contains it
-	Count bool // the line states the cumulative usage of the session
+	Count bool // the line records the cumulative usage of the session
 }
 
 // Known returns text from a log that can be used as a name, or "" if the text is absent or too

@@ -28,7 +28,7 @@ type Story struct {
 
 	Logs      []*Log
 	sessions  sessions
-	tiers     [2]tier // first and last tier that any line states
+	tiers     [2]tier // first and last tier that any line records
 	prompts   prompts
 	hooks     hooks
 	published index[published]
@@ -50,13 +50,13 @@ type About struct {
 	Agent           string   // the only agent in all lines; "" if there are lines of the session itself
 	Wall            *int64   // in milliseconds, as counted by the source itself
 	End             End
-	Inferred        bool   // End was inferred from the end of a turn, because no line states the end of the task
+	Inferred        bool   // End was inferred from the end of a turn, because no line records the end of the task
 	Failure         string // a word for the reason why the task failed, which is never text from the log
-	Over            bool   // lines state when the task ended, but not necessarily how
+	Over            bool   // lines record when the task ended, but not necessarily how
 	Endless         bool   // the last line of a log cannot be read
 }
 
-// An End states how the task ended. The zero End means that no line states it.
+// An End states how the task ended. The zero End means that no line records it.
 type End int
 
 const (
@@ -165,16 +165,16 @@ func (s *Story) Clocked(n canon.Node) {
 	s.At(at)
 }
 
-// sessions contains the IDs of the sessions that the lines state.
+// sessions contains the IDs of the sessions that appear in the lines.
 type sessions struct {
 	all   []string
 	name  string // the session of the story itself
 	at    Place  // position of the latest line that named the session
-	owned bool   // the source states its own session, regardless of the names in later lines
+	owned bool   // the source specifies its own session, regardless of the names in later lines
 }
 
 // Names records a session that a line names. The story belongs to the session in the latest line,
-// unless the source states its session with Own.
+// unless the source specifies its session with Own.
 func (s *Story) Names(id string) {
 	if id == "" {
 		return
@@ -199,13 +199,13 @@ func (s *Story) Another(id string) { s.sessions.all = Once(s.sessions.all, id) }
 // Session returns the session of the story, or "" if no line has stated it.
 func (s *Story) Session() string { return s.sessions.name }
 
-// A tier is a trust tier with the position of the line that states it.
+// A tier is a trust tier with the position of the line that records it.
 type tier struct {
 	name string
 	at   Place
 }
 
-// Tier records a trust tier that a line states.
+// Tier records a trust tier that a line contains.
 func (s *Story) Tier(name string) {
 	if name == "" {
 		return
@@ -229,7 +229,7 @@ type hooks struct {
 const maxHookLines = 1 << 16
 
 // Hooks counts the runs of a hook by its event and name. The command of a hook is not used, because
-// it may contain secrets. Some logs state a run in several forms, and the form with the most runs
+// it may contain secrets. Some logs record a run in several forms, and the form with the most runs
 // is used. A line whose ID has already been counted is a copy.
 func (s *Story) Hooks(way, name string, runs int, line string) {
 	x := &s.hooks
@@ -461,7 +461,7 @@ func Unnamed(digests []byte) string {
 // a limit was exceeded, or the error that add returned.
 func (s *Story) Tell(task string, add func([]byte) error) error { return tell(s, task, add) }
 
-// Empty reports whether no line states anything.
+// Empty reports whether no line records anything.
 func (s *Story) Empty() bool {
 	return s.Session() == "" && s.first.IsZero() && len(s.Calls.list.Order) == 0 && len(s.Messages.list.Order) == 0 && len(s.sums) == 0 && len(s.atLeast) == 0 && !s.partial
 }

@@ -26,7 +26,7 @@ type Tool struct {
 // Tools contains the tools of an agent by name.
 type Tools map[string]Tool
 
-// Ask records that a line requests a tool call. It returns the call, or nil if the line states no
+// Ask records that a line requests a tool call. It returns the call, or nil if the line records no
 // ID, and reports whether the request is the first for this call. The input may be JSON in a
 // string.
 func (t Tools) Ask(s *Story, id, tool, input canon.Node) (c *Call, fresh bool) {
