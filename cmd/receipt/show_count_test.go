@@ -147,8 +147,13 @@ func plural(n int, noun string) string {
 // ends describes the calls that did not succeed, with their numbers.
 func ends(calls []plainEntry) string {
 	_, by := piles(calls, "status")
-	failed, canceled := len(by["failed"]), len(by["canceled"])
-	text := fmt.Sprintf("%d failed, %d canceled, %d of unknown outcome", failed, canceled, len(calls)-failed-canceled-len(by["succeeded"]))
+	failed, denied := len(by["failed"]), 0
+	for _, e := range by["canceled"] {
+		if strings.Contains(fmt.Sprint(e["metadata"]), "error_category:permission_denied") {
+			denied++
+		}
+	}
+	text := fmt.Sprintf("%d failed, %d denied, %d canceled, %d of unknown outcome", failed, denied, len(by["canceled"])-denied, len(calls)-failed-len(by["canceled"])-len(by["succeeded"]))
 	text = regexp.MustCompile(`\b0 [^,]*(, )?`).ReplaceAllString(text, "")
 	if text == "" {
 		return ""
