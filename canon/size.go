@@ -10,8 +10,8 @@ const (
 	rankedBytes = 16
 )
 
-// largeIndex is the number of nodes from which on the nodes in the rest of the source are counted
-// before the index grows. Growing step by step would temporarily need more than twice the memory of
+// largeIndex is the minimum number of nodes in an index for which the parser counts the nodes in the
+// rest of the source before the index grows. Growing step by step would temporarily need more than twice the memory of
 // the index.
 const largeIndex = 1 << 15
 

@@ -16,8 +16,9 @@ import (
 //
 // A segment is not joined to a predecessor if another segment names the same predecessor (a fork),
 // if several segments have the head that it names, or if it is part of a cycle. A complete stream
-// is joined into a single segment. Join does not know the receipts within a segment, so a segment
-// that forks from the middle of another segment is treated as if its predecessor were missing.
+// is joined into a single segment. Join has no information about the receipts within a segment, so
+// a segment that forks from the middle of another segment is treated as if its predecessor were
+// missing.
 func Join(segments []Segment) []Segment {
 	pending := slices.DeleteFunc(slices.Clone(segments), func(s Segment) bool { return s.Count == 0 })
 	slices.SortFunc(pending, compareSegments)

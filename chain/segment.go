@@ -27,9 +27,9 @@ func (a Segment) Joins(b Segment) bool {
 	return a.Count == 0 || b.Count == 0 || !b.First && b.Previous == a.Head
 }
 
-// Merge returns the segment of the receipts of a followed by those of b, which must belong to the
-// same stream. If b cannot follow a, the result has an additional failure. Merge is associative,
-// and the empty segment is its identity.
+// Merge returns the segment that consists of the receipts in a, followed by the receipts in b. Both
+// must belong to the same stream. If b cannot follow a, the result has an additional failure. Merge
+// is associative, and the empty segment is its identity.
 func (a Segment) Merge(b Segment) Segment {
 	switch {
 	case a.Count == 0:

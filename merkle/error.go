@@ -9,7 +9,7 @@ var (
 	// ErrIndex indicates that an index is not less than the size of the tree.
 	ErrIndex = errors.New("merkle: the index is not below the size of the tree")
 	// ErrSizes indicates that two trees cannot be compared, because the earlier tree is empty or is
-	// larger than the later tree. Every tree extends the empty tree, so a proof of this would show
+	// larger than the later tree. Every tree extends the empty tree, so a proof of this would prove
 	// nothing.
 	ErrSizes = errors.New("merkle: consistency is from a tree that is not empty to one that is not smaller")
 )

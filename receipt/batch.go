@@ -32,10 +32,10 @@ func (s batchStep) check(doc *canon.Document, holds bool, rep *Report) {
 		return
 	}
 
-	// That a receipt is in a log and that it is in a batch are separate statements. Neither
-	// replaces the other.
+	// Inclusion in a log and inclusion in a batch are separate statements. Neither replaces the
+	// other.
 	inclusion, batch := s.weighProofs(doc.Root(), rep), s.weighBatches(doc, stated, rep.ReceiptHash)
-	if s.from.err != nil && inclusion.Code == CodeUnknownKey { // the key of the log may be one that could not be read
+	if s.from.err != nil && inclusion.Code == CodeUnknownKey { // the log's key may be one of the keys that could not be read
 		inclusion.Code, inclusion.Reason = CodeTrustUnavailable, trustUnavailable
 	}
 	s.record(inclusion, batch, rep)

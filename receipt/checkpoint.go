@@ -292,7 +292,7 @@ type Growth struct {
 // CheckGrowth checks a proof that the tree of the checkpoint to extends the tree of the checkpoint
 // from. Both checkpoints must be from the same log and must have been opened with the keys of this
 // log in trust, and all of their signatures by these keys must be valid. If no trusted key has
-// signed the checkpoints, a proof shows nothing about a log, so the result is undecided. If the
+// signed the checkpoints, a proof proves nothing about a log, so the result is undecided. If the
 // checkpoints contradict each other, the result is refuted regardless of the proof, which may then
 // be nil.
 func CheckGrowth(trust LogTrust, from, to *tlog.Signed, proof *tlog.Extension) *Growth {

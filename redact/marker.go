@@ -50,7 +50,7 @@ func NewMarker() (*Marker, error) {
 // A Marked is the result for text in which Mark has found something to replace.
 type Marked struct {
 	Text    []byte   // with placeholders
-	Rules   []string // the rules that matched, in the order in which they were applied: url, and names of patterns
+	Rules   []string // the rules that matched, in the order in which they were applied: url, and the names of patterns
 	Certain bool     // at least one of the rules matches only secrets; if false, all of the rules are heuristics
 }
 

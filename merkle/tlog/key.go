@@ -93,7 +93,7 @@ func decodePublic(kind byte, raw []byte) (crypto.PublicKey, error) {
 	return nil, fmt.Errorf("the verifier key is of the type 0x%02x; expected 0x01 (a log), 0x04 (a witness), or 0x06 (either)", kind)
 }
 
-// Name returns the name of the key. The name of a key of a log is the origin of the log.
+// Name returns the name of the key. The name of a log's key is the log's origin.
 func (k *noteKey) Name() string { return k.name }
 
 // KeyHash returns the key ID.

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/mod/sumdb/note"
 )
 
-// A Log verifies the signatures of one of the keys of a log. It implements note.Verifier.
+// A Log verifies signatures by one of a log's keys. It implements note.Verifier.
 type Log struct{ noteKey }
 
 // NewLog returns a Log with the given origin, which is also the name of the key, and the given
@@ -21,7 +21,7 @@ func NewLog(origin string, public crypto.PublicKey) (*Log, error) {
 	return &Log{*k}, nil
 }
 
-// A LogSigner signs checkpoints with one of the keys of a log. A KMS may create the underlying
+// A LogSigner signs checkpoints with one of a log's keys. A KMS may create the underlying
 // signatures.
 type LogSigner struct {
 	*Log

@@ -10,8 +10,8 @@ import (
 	"github.com/receiptkit/receiptkit/merkle"
 )
 
-// A Policy specifies which checkpoints are accepted (C2SP tlog-policy): those that are signed by
-// one of its logs and cosigned by a quorum of its witnesses. A policy has one item per line:
+// A Policy specifies which checkpoints are accepted (C2SP tlog-policy): checkpoints that are signed
+// by one of its logs and cosigned by a quorum of its witnesses. A policy has one item per line:
 //
 //	log VKEY [URL]
 //	witness NAME VKEY [URL]
@@ -27,13 +27,13 @@ type Policy struct {
 	Quorum    *Group // nil for quorum none
 }
 
-// A PolicyLog is a log that a [Policy] names.
+// A PolicyLog is a log named in a [Policy].
 type PolicyLog struct {
 	*Log
 	URL string // "" if absent
 }
 
-// A PolicyWitness is a witness that a [Policy] names.
+// A PolicyWitness is a witness named in a [Policy].
 type PolicyWitness struct {
 	Name string
 	*Witness

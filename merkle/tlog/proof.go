@@ -9,8 +9,8 @@ import (
 	"github.com/receiptkit/receiptkit/merkle"
 )
 
-// A Proof is a C2SP tlog-proof file, which contains an inclusion proof and the checkpoint whose
-// root the proof results in.
+// A Proof is a C2SP tlog-proof file, which contains a checkpoint and a proof of inclusion in the
+// checkpoint's tree.
 //
 //	c2sp.org/tlog-proof@v1
 //	extra <base64>          optional, opaque, not authenticated

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/mod/sumdb/note"
 )
 
-// A Signed is a checkpoint, together with those keys passed to [OpenSigned] that have signed it.
-// Each of its lists may be empty. If Logs is empty, the checkpoint was not signed by a known log.
+// A Signed contains a checkpoint and the keys passed to [OpenSigned] that have signed it. Each of
+// its lists may be empty. If Logs is empty, the checkpoint was not signed by a known log.
 type Signed struct {
 	Checkpoint
 	Logs         []*Log // logs with the same origin as the checkpoint

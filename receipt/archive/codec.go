@@ -32,7 +32,7 @@ type Codec struct {
 	pool     sync.Pool // of *work
 }
 
-// work is memory for one call, which the next call uses again.
+// work is memory for one call, which the next call reuses.
 type work struct {
 	text []byte // item as JSON
 	doc  canon.Document

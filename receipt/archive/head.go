@@ -97,7 +97,7 @@ func (h head) indefinite() (code, found string) {
 }
 
 // shortest reports whether the argument is in its shortest form (RFC 8949 section 4.2.1). The
-// argument of a float is its value, so its size does not matter here.
+// argument of a float is the float's value, so the argument's size does not matter here.
 func (h head) shortest() bool {
 	switch {
 	case h.major == majorSimple:

@@ -8,8 +8,8 @@ import (
 
 // A Reader reads the items of a CBOR sequence (RFC 8742) one at a time. Its buffer is at most twice
 // as long as the longest item so far, or 64 KiB if that is more. Before it returns an item, it
-// reads no bytes after that item, except if a single Read of the source returned them together with
-// the end of the item.
+// reads no bytes after that item, unless a single Read of the source returned those bytes together
+// with the end of the item.
 type Reader struct {
 	source io.Reader
 	failed error // error from the source, which is returned after the buffered bytes have been used
@@ -61,9 +61,9 @@ func (r *Reader) Next() ([]byte, error) {
 	return r.buf[r.begin:end:end], nil
 }
 
-// Damage examines the item that the end of the sequence truncates. It returns the reason why nothing
-// that begins with it is an archive of an object or a COSE_Sign1 message (RFC 9052). Otherwise, and if
-// no item is truncated, it returns nil.
+// Damage examines the item that is truncated at the end of the sequence. It returns the reason why
+// neither an archive of an object nor a COSE_Sign1 message (RFC 9052) can begin with that item. If
+// it finds no such reason, or if no item is truncated, it returns nil.
 func (r *Reader) Damage() *ItemError {
 	if e := (*ItemError)(nil); !errors.As(r.err, &e) || !e.cut {
 		return nil

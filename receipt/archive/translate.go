@@ -28,8 +28,8 @@ type translator struct {
 	cut   bool // the item is only the beginning of one, so its lengths exceed it
 }
 
-// malformed returns why no item that begins with part is an archive of an object, or nil if one may
-// be. Only complete heads and texts are examined.
+// malformed returns the reason why neither an archive of an object nor a COSE_Sign1 message can
+// begin with part, or nil if it finds no such reason. Only complete heads and strings are examined.
 func malformed(part []byte) *ItemError {
 	t := translator{item: part, cut: true}
 	switch {

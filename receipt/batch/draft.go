@@ -47,7 +47,8 @@ func beyond(err error) error {
 	return &receipt.InvalidError{Problems: []receipt.Problem{p}}
 }
 
-// appendMembers appends all members of an object except the one named but, each after a comma.
+// appendMembers appends all members of an object, each preceded by a comma, except the member whose
+// name is but.
 func appendMembers(b []byte, object canon.Node, but string) []byte {
 	for name, value := range object.Members() {
 		if name.String() != but {

@@ -101,7 +101,8 @@ func (m *Manifest) Check(d *canon.Document) error {
 	return nil
 }
 
-// explained appends why to an error about an incorrect root, unless why is empty.
+// explained appends the explanation why to an error about an incorrect root, unless the explanation
+// is empty.
 func explained(err error, why string) error {
 	if why == "" {
 		return err

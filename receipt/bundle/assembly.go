@@ -89,7 +89,7 @@ func (a *assembly) workspace() value {
 // A spoken value is a transcript from the record, together with its location.
 type spoken struct {
 	id, label, scope, location string
-	source                     string // the source that entries state for this transcript
+	source                     string // the source stated in entries for this transcript
 	transcript                 value
 }
 

@@ -88,8 +88,8 @@ func (d *drafting) floor(at string) {
 // said returns the string value of a member, with placeholders for secrets.
 func (d *drafting) said(v value, name string) string { return d.marks.clean(v.member(name)) }
 
-// or returns the value told, or the substitute otherwise if told is empty. It lists a missing value
-// as unreported.
+// or returns told or, if told is empty, the substitute otherwise. It lists a missing value as
+// unreported.
 func (d *drafting) or(told, otherwise, at string) string {
 	if told == "" {
 		d.untold(at)

@@ -150,7 +150,7 @@ func assemble(r value, o Options, m manner, entries *[]Entry) value {
 		attachments = listed(a.attachments)
 	}
 
-	// The members are in the order of the format; object sorts them by name.
+	// The members are in the order that the format specifies; object sorts them by name.
 	return object(
 		member{"_type", text(bundleType)},
 		member{"schema_version", count(schemaVersion)},

@@ -75,5 +75,5 @@ func (m manner) policy() string {
 	return policyOf
 }
 
-// rank returns the position of a mode in the order of how much data it removes.
+// rank returns a mode's position in the sequence of modes, sorted by how much data they remove.
 func (m Mode) rank() int { return slices.Index([]Mode{Local, Sanitized, ReplayOnly}, m) }

@@ -1,6 +1,6 @@
 package bundle
 
-// Sanitize removes the data from a bundle that the given mode removes. The mode must remove at
+// Sanitize removes from a bundle the data that the given mode removes. The mode must remove at
 // least as much as the mode of the bundle. The list of removals is created anew. It keeps an old
 // entry if the entry is consistent with the bundle but a second pass cannot find the removal, for
 // example in a string in which a token was replaced. Sanitizing the result again changes nothing.

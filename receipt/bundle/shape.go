@@ -20,7 +20,7 @@ type shape struct {
 	least    float64
 	most     float64
 
-	required []string // in the order of the schema
+	required []string // in the order that the schema specifies
 	names    []string
 	members  map[string]*shape
 	items    *shape

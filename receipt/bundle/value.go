@@ -116,7 +116,7 @@ func (v value) each(yield func(int, value) bool) {
 	}
 }
 
-// A pair is a member of an object, for iteration in the order of names.
+// A pair is a member of an object, for iteration in order of name.
 type pair struct {
 	name  []byte
 	value value
@@ -131,7 +131,7 @@ func (v value) appendPairs(pairs []pair) []pair {
 		return pairs
 	}
 
-	// The document keeps members in the order of its source.
+	// The document keeps members in source order.
 	from := len(pairs)
 	for name, n := range v.node.Members() {
 		pairs = append(pairs, pair{name.Text(), of(n)})

@@ -92,7 +92,7 @@ func algorithmOf[T ~string | ~[]byte](name T) (algorithm, bool) {
 	return algorithm{}, false
 }
 
-// checkAlgorithm returns an error if name is not an algorithm that a key can have.
+// checkAlgorithm returns an error if name is not the name of a valid key algorithm.
 func checkAlgorithm(name string) error {
 	if _, ok := algorithmOf(name); !ok && name != MLDSA44 {
 		return fmt.Errorf("keys: unsupported algorithm %s: must be one of %q", quote(name), append(Algorithms(), MLDSA44))

@@ -46,7 +46,7 @@ type Route struct {
 
 	AnyVersion bool // requires no protocol version, because the route is not part of the protocol
 	AnyQuery   bool // accepts and ignores any query, because mail and chat programs add parameters to links
-	Free       bool // needs no request slot, like an open route
+	Free       bool // needs no request slot, just as an open route needs none
 }
 
 // A servedRoute is a Route whose pattern has been parsed.

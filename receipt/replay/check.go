@@ -116,7 +116,7 @@ func (c *checker) compare() error {
 		c.found = append(c.found, finding{outcome: undecided, at: "/replay_input/unavailable_reason", detail: "the receipt states that the replay failed because something was unavailable"})
 	}
 
-	// If the digest in the request is incorrect, the corresponding delta differs as a consequence.
+	// If the digest in the request is incorrect, the corresponding delta differs, too.
 	c.mismatches()
 	for _, f := range found {
 		c.tell(f)

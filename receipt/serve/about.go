@@ -92,7 +92,7 @@ func getPage(c *call) error {
 		}
 	}
 
-	c.r.Header = http.Header{} // saves memory while a client does not read the page
+	c.r.Header = http.Header{} // saves memory while a client is not reading the page
 	c.s.options.Page.ServeHTTP(c.w, r)
 	return nil
 }

@@ -47,7 +47,7 @@ type gate struct {
 	packed bool
 	line   int // number of bytes since the last line end
 
-	first atomic.Pointer[[]byte] // the beginning of the body; atomic, because a read that waits holds mu
+	first atomic.Pointer[[]byte] // the beginning of the body; atomic, because a waiting read holds mu
 }
 
 func newGate(c *streamed, from io.Reader, kind stream.Kind) *gate {

@@ -107,7 +107,7 @@ func (d *demands) concludeAfter(s *Summary) {
 		return
 	}
 
-	// A single predecessor is required of the only stream in the input.
+	// If the input contains only one stream, that stream must continue the given predecessor.
 	for given, head := range d.After {
 		if d.given.Follows && len(streams) == 1 {
 			s.addFinding(Finding{Code: receipt.CodeChainBreak, Stream: &s.Streams[0].Stream, Stated: survey.Stated(firstOf(s.Streams[0])), Computed: head.Hash.String(),

@@ -296,7 +296,7 @@ func (l *Log) follow(e *Event) *Error {
 	return e.Err
 }
 
-// Enter records the session that an event of the task names. If the scope selects no session, all
+// Enter records the session named by an event of the task. If the scope selects no session, all
 // events that name a session must name the same session.
 func (l *Log) Enter(e *Event) {
 	of, named := e.Text(e.Root, "session_id"), l.scope.Session

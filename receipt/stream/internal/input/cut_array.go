@@ -104,7 +104,7 @@ func (a *arrayCutter) readElement(c byte) (Piece, error) {
 	}
 }
 
-// handOut returns the current element. The memory of a large element, which is rare, is not reused.
+// handOut returns the current element. Large elements are rare, so their memory is not reused.
 func (a *arrayCutter) handOut() Piece {
 	d := Piece{Data: a.element, Index: a.index}
 	if d.Kept = cap(a.element) > 4*readBytes; d.Kept {

@@ -63,7 +63,7 @@ type strand struct {
 	found   bool // the wanted head has been found
 }
 
-// NewOrder returns an Order for an input of which no receipt has been read yet.
+// NewOrder returns an Order for an input from which no receipt has been read yet.
 func NewOrder(t Terms) *Order {
 	return &Order{Terms: t, streams: map[string]*strand{}, index: newIndex(t.Indexed), damaged: map[canon.Digest]int{}}
 }
