@@ -188,7 +188,7 @@ type Issuer struct {
 	PublicKeyID string `json:"public_key_id,omitzero"`
 }
 
-// Identifiers identify the task and its context in the systems of the issuer.
+// Identifiers identify the task and its context in the issuer's systems.
 type Identifiers struct {
 	WorkspaceRef string `json:"workspace_ref"`
 	SessionID    string `json:"session_id"`

@@ -40,7 +40,7 @@ func (s parseStep) check(doc *canon.Document, rep *Report) bool {
 	return false
 }
 
-// fail records an error from the parser. If the document exceeds only a limit of the caller that is
+// fail records an error from the parser. If the document exceeds only a caller's limit that is
 // lower than the limit of the format, the receipt may be valid, so it is undecided.
 func (s parseStep) fail(err error, size int, rep *Report) {
 	c := Check{Step: StepParse, Code: CodeSyntax, Detail: err.Error()}

@@ -123,9 +123,9 @@ type tables struct {
 	claimed atomic.Int64           // number of tables requested, which may exceed maxTables
 }
 
-// of returns the table of a key, or nil if it has none. A check without a table returns the same
-// result but takes longer. Each call is counted as one use of the key. The call that reaches the
-// limit computes the table and returns it; calls at the same time continue without a table.
+// of returns a key's table, or nil if the key has no table. A check without a table returns the
+// same result but takes longer. Each call is counted as one use of the key. The call that reaches
+// the limit computes the table and returns it; calls at the same time continue without a table.
 func (t *tables) of(k *trusted, plain bool) *fixedbase.Key {
 	if plain || k.Algorithm != Ed25519 {
 		return nil

@@ -53,7 +53,7 @@
 // begins with "DSSEv1 ", and no other message does. [Set.CheckSignature] can also check the
 // signature of an envelope. The value of such a signature is "base64:" followed by padded base64.
 // The algorithm is determined by the key and is Ed25519, ES256 (in DER), or ML-DSA-65; an entry
-// need not name it.
+// does not have to name it.
 //
 // # Performance
 //

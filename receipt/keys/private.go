@@ -135,7 +135,8 @@ func ParsePrivate(data []byte) (*PrivateKey, error) {
 		return nil, err
 	}
 
-	// The roles and the origin are only for signers. A verifier uses only those in the trust file.
+	// The roles and the origin are only for signers. A verifier uses only the roles and the origin
+	// in the trust file.
 	bound := new(PublicKey)
 	if bad := bound.parseBindings(root); bad != nil {
 		return nil, bad.of(k.public.ID)

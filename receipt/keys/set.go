@@ -83,10 +83,10 @@ func (s *Set) With(others ...*PublicKey) (*Set, error) {
 // Len returns the number of keys.
 func (s *Set) Len() int { return len(s.keys) }
 
-// Keys returns copies of the keys in the order of the file.
+// Keys returns copies of the keys, in file order.
 func (s *Set) Keys() []*PublicKey { return cloneAll(s.keys) }
 
-// NoteKeys implements [receipt.LogTrust]. The keys are in the order of the file.
+// NoteKeys implements [receipt.LogTrust]. The keys are in file order.
 func (s *Set) NoteKeys() []receipt.NoteKey {
 	list := make([]receipt.NoteKey, len(s.keys))
 	for i, k := range s.keys {
@@ -148,7 +148,7 @@ func ended(keys []*PublicKey) []*PublicKey {
 	return list
 }
 
-// stolen reports whether a revocation rejects all signatures of the key, regardless of the dates
+// stolen reports whether a revocation rejects all of a key's signatures, regardless of the dates
 // that they state.
 func stolen(r *receipt.Revocation) bool { return r != nil && r.Reason != receipt.ReasonSuperseded }
 

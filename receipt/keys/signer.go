@@ -165,7 +165,7 @@ func (s *Signer) confirm(message []byte, sig receipt.Signature) error {
 }
 
 // SignCheckpoint signs the checkpoint of a log with the Ed25519 or ML-DSA-44 key of that log. The
-// origin of the checkpoint is the name of the log. The result is a signed note. A checkpoint has at
+// origin of the checkpoint is the log's name. The result is a signed note. A checkpoint has at
 // least three lines, so it can never be mistaken for a receipt hash.
 //
 // The caller must keep track of the trees that the log has signed; see

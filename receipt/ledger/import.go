@@ -125,7 +125,8 @@ func (i *importer) flush() error {
 			return err
 		}
 
-		// Other processes may store receipts after the plan was made and before it is carried out.
+		// Other processes may store receipts after the plan has been made and before it is carried
+		// out.
 		if len(p.runs) > 0 {
 			err = i.store.Append(i.ctx, p.runs...)
 		}

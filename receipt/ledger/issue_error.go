@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// ErrClosed indicates that the issuer was closed before it accepted the draft.
+// ErrClosed indicates that the issuer had been closed before it accepted the draft.
 var ErrClosed = errors.New("ledger: the issuer is closed; issue the draft with another one")
 
 // An IssueError is the error that [Issuer.Issue] returns. It is always safe to issue the draft

@@ -273,8 +273,8 @@ func (a *attempt) sign() (ready int) {
 		a.queue.paced(bad)
 	}
 
-	// The results are processed in the order of the run, regardless of the order in which they
-	// arrive.
+	// The results are processed in the order of the receipts in the run, regardless of the order in
+	// which they arrive.
 	n := -1
 	failed = false
 	a.keep(func(*job) (*receipt.Sealed, error) {

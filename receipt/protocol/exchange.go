@@ -119,8 +119,8 @@ func (x *exchange) identify() (*Client, error) {
 	return client, nil
 }
 
-// admitted reports whether the request would still be admitted if the same client sent it again,
-// with the same permissions.
+// admitted reports whether the request would still be admitted and still be attributed to the same
+// client with the same permissions.
 func (x *exchange) admitted() bool {
 	if !x.keyed {
 		return true

@@ -239,9 +239,9 @@ func (l *lineWriter) halt() {
 	<-l.stopped
 }
 
-// end sends the remaining lines. If no line was written before an error, the response is an
-// ordinary error response. Otherwise, the error is written as the last line, and the response is
-// aborted.
+// end sends the remaining lines. If an error occurs before any line has been written, the response
+// is an ordinary error response. Otherwise, the error is written as the last line, and the response
+// is aborted.
 func (l *lineWriter) end(err error) error {
 	l.halt()
 

@@ -24,7 +24,7 @@ type Notice struct {
 	Kind kind.Found `json:"-"` // the kind of an input that contains no receipts; zero for any other problem
 }
 
-// errEmpty indicates that a source was read to its end but contained nothing.
+// errEmpty indicates that a source contained nothing.
 var errEmpty = errors.New("contains no receipt")
 
 // noticeOf returns a notice about a source that could not be read to its end.

@@ -95,8 +95,8 @@ func (s source) ByTask(ctx context.Context, q serve.TaskQuery) (page []serve.Sto
 	}
 }
 
-// CountPruned returns the number of receipts of a task that are in archives and within reach, so
-// that an incomplete list is not mistaken for a complete one.
+// CountPruned returns the number of a task's receipts that are in archives and within reach, so
+// that an incomplete list is not mistaken for a complete list.
 func (s source) CountPruned(ctx context.Context, q serve.TaskQuery) (int64, error) {
 	if q.Task == "" {
 		return 0, nil

@@ -89,8 +89,8 @@ func (s *shelf) list(t *testing.T, task string, reach protocol.Reach, limit int)
 	return ids
 }
 
-// want returns the IDs of the receipts of a task that are within reach, in the order in which they
-// were stored.
+// want returns the IDs of a task's receipts that are within reach, in the order in which they were
+// stored.
 func (s *shelf) want(task string, reach protocol.Reach) (ids []string) {
 	for _, r := range s.receipts {
 		if reach.Sees(r.Stream()) && slices.Contains(serve.Tasks(r.Document().Root()), task) {

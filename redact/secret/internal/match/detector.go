@@ -38,8 +38,8 @@ const (
 	maxKeyword   = 256
 )
 
-// A Knowledge contains the words that tell a scanner when it needs a detector that is known to be
-// valid.
+// A Knowledge contains the words by which a scanner determines when it needs a detector that is
+// known to be valid.
 type Knowledge struct {
 	Anchors  []string
 	Keywords []string // used if there are no anchors

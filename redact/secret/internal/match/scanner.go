@@ -164,8 +164,8 @@ func (s *Scanner) Scan(text []byte, found []Span) []Span {
 	return found
 }
 
-// Knowledge returns the words that tell the scanner when it needs the detector with the given
-// index.
+// Knowledge returns the words by which the scanner determines when it needs the detector with the
+// given index.
 func (s *Scanner) Knowledge(detector int) Knowledge { return s.detector(detector).knowledge() }
 
 // Knows reports whether name contains a word of a detector or ends with the beginning of one.

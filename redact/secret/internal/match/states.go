@@ -188,7 +188,7 @@ type stretch struct {
 	found bool // there may be a match
 	from  int  // its earliest beginning
 	to    int  // the latest possible end of a match; -1 if unknown
-	read  int  // the position up to which the text was read
+	read  int  // the position up to which the text has been read
 }
 
 // letterEnd returns the end of the letter that begins at most one byte before the given position,

@@ -18,7 +18,7 @@ type work struct {
 	plain    bool           // use only regular expressions, for comparison in tests
 }
 
-// A progress is the state of one detector in a scan.
+// A progress value is the state of one detector in a scan.
 type progress struct {
 	begun    bool
 	search   bool // search the entire text
