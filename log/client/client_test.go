@@ -151,8 +151,8 @@ func TestBadWitnesses(t *testing.T) {
 		"other sizes":    {func(n int, w http.ResponseWriter, _ string) { states(w, uint64(n+1)%2) }, "another size after each request"},
 	} {
 		s.policy.Witnesses[0].URL = serve(t, test.answer)
-		if note, err := client.NewWitnesses(s.policy).Cosign(t.Context(), s.note, s.tree); note != nil || !errors.Is(err, tlog.ErrUnmet) || !strings.Contains(err.Error(), test.want) {
-			t.Errorf("%s: %v", name, err)
+		if note, err := client.NewWitnesses(s.policy).Cosign(t.Context(), s.note, s.tree); note != nil || !errors.Is(err, tlog.ErrUnmet) || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %q", name, err)
 		}
 	}
 }
@@ -210,6 +210,15 @@ func TestAnswersOfLogs(t *testing.T) {
 	defer cancel()
 	log := &client.Log{URL: serve(t, func(_ int, w http.ResponseWriter, _ string) { http.Error(w, "busy", http.StatusServiceUnavailable) }), Policy: s.policy}
 	if _, _, err := log.Add(ctx, s.hash); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "503") {
+		t.Error(err)
+	}
+
+	// A log that waits for its witnesses does not respond at all until its own time limit.
+	short, cancelShort := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancelShort()
+	var timeout *client.TimeoutError
+	log.URL = serve(t, func(int, http.ResponseWriter, string) { <-short.Done() })
+	if _, _, err := log.Add(short, s.hash); !errors.As(err, &timeout) || err.Error() != "gave up: the log did not respond in time" {
 		t.Error(err)
 	}
 }

@@ -40,9 +40,27 @@ func (e *ProofError) Error() string { return "the proof of the log: " + e.Err.Er
 // Unwrap returns the error from the policy.
 func (e *ProofError) Unwrap() error { return e.Err }
 
+// A TimeoutError indicates that the log returned no proof before the context ended. The log may
+// nevertheless contain the hash.
+type TimeoutError struct {
+	Last error // error of the last request that was not interrupted, if there was one
+	Err  error // error of the context
+}
+
+func (e *TimeoutError) Error() string {
+	var timeout interface{ Timeout() bool }
+	if errors.As(e.Last, &timeout) && timeout.Timeout() {
+		return "gave up: the log did not respond in time"
+	}
+	return "gave up: " + e.Last.Error()
+}
+
+// Unwrap returns both errors.
+func (e *TimeoutError) Unwrap() []error { return []error{e.Last, e.Err} }
+
 // Add adds a hash to the log. It returns the proof that the log includes the hash, and the index of
 // the hash. It repeats the request until ctx ends if the log is busy, cannot be reached, or does
-// not respond. Repeated requests do not add a second entry.
+// not respond, and then returns a [*TimeoutError]. Repeated requests do not add a second entry.
 func (l *Log) Add(ctx context.Context, hash canon.Digest) (proof []byte, index uint64, err error) {
 	var last error // before ctx ended
 	for wait := 100 * time.Millisecond; ; wait = min(2*wait, 5*time.Second) {
@@ -61,7 +79,7 @@ func (l *Log) Add(ctx context.Context, hash canon.Digest) (proof []byte, index u
 		select {
 		case <-time.After(wait):
 		case <-ctx.Done():
-			return nil, 0, fmt.Errorf("gave up: %w (%w)", last, ctx.Err())
+			return nil, 0, &TimeoutError{last, ctx.Err()}
 		}
 	}
 }

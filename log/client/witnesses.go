@@ -37,8 +37,8 @@ func NewWitnesses(policy *tlog.Policy) *Witnesses {
 }
 
 // Cosign returns a checkpoint with cosignatures that meet the policy. The argument tree must be the
-// tree of the checkpoint. If the quorum is not met, the error is [tlog.ErrUnmet], joined with the
-// reasons from the witnesses.
+// tree of the checkpoint. If the quorum is not met, the error wraps [tlog.ErrUnmet] and the reasons
+// from the witnesses, on one line.
 func (w *Witnesses) Cosign(ctx context.Context, note []byte, tree *tile.Tree) ([]byte, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -64,7 +64,7 @@ func (w *Witnesses) Cosign(ctx context.Context, note []byte, tree *tile.Tree) ([
 
 	cosigned := bytes.Clone(note)
 	_, unmet := w.policy.Open(cosigned)
-	failures := []error{unmet}
+	var failures []error
 	var grace <-chan time.Time
 	for ; waiting > 0; waiting-- {
 		if unmet == nil && grace == nil {
@@ -83,8 +83,10 @@ func (w *Witnesses) Cosign(ctx context.Context, note []byte, tree *tile.Tree) ([
 		}
 	}
 	if unmet != nil {
-		failures[0] = unmet
-		return nil, errors.Join(failures...)
+		for _, f := range failures {
+			unmet = fmt.Errorf("%w; %w", unmet, f)
+		}
+		return nil, unmet
 	}
 	return cosigned, nil
 }

@@ -5,4 +5,10 @@
 // each new checkpoint with the stored one, reads the entries that were added, and compares the
 // checkpoints that the witnesses serve. Two signed checkpoints that contradict each other are
 // stored as evidence, because they convince anyone who trusts the key of the log.
+//
+// A log can also delete files and continue to sign the same tree. Entries are not stored, so each
+// check reads a part of the old entries again, up to 4,096, and continues after the part that the
+// previous check read. Reading an entry includes the hash tiles that connect it with the root. A
+// missing file is reported as unreachable, because nothing that the log signed shows that it was
+// deleted.
 package monitor

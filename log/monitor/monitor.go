@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"time"
 
 	"github.com/receiptkit/receiptkit/canon"
@@ -29,7 +30,7 @@ const (
 	UnknownKey  Kind = "unknown_key" // no known key of the log signed the checkpoint
 	Unwitnessed Kind = "unwitnessed" // the quorum in the policy did not cosign the checkpoint
 	Silence     Kind = "silence"     // the last cosignature is too old
-	Unreachable Kind = "unreachable" // the log or a witness did not respond
+	Unreachable Kind = "unreachable" // the log or a witness did not respond, or did not return a file
 )
 
 // Refutes reports whether the kind shows that a log did something forbidden.
@@ -47,6 +48,7 @@ type Config struct {
 	Policy  *tlog.Policy
 	Disk    durable.Disk
 	Silence time.Duration // maximum age of the last cosignature; 0 means that it is not checked
+	Full    bool          // read all entries in each check, and not only a part of the old entries
 	Now     func() time.Time
 	Open    func(url string) tile.Source
 }
@@ -79,6 +81,7 @@ type examination struct {
 	log      tlog.PolicyLog
 	source   tile.Source
 	findings []Finding
+	compared []*view // views that were compared with the current one
 }
 
 func (e *examination) find(k Kind, format string, args ...any) {
@@ -117,6 +120,11 @@ func (e *examination) run(ctx context.Context) error {
 	}
 	if err := e.witnesses(ctx, now); err != nil {
 		return err
+	}
+	if good && last != nil {
+		if err := e.reread(ctx, last, now); err != nil {
+			return err
+		}
 	}
 
 	// The last checkpoint is replaced only by a checkpoint that is valid under the policy.
@@ -194,18 +202,29 @@ func (e *examination) follows(ctx context.Context, last, now *view) (bool, error
 		return true, nil
 	}
 
-	tree := e.tree(now)
-	for entry, err := range tree.Entries(ctx, from) {
+	if !e.read(ctx, now, from, now.Size) {
+		return false, nil
+	}
+	e.find(Growth, "from size %d to %d", from, now.Size)
+	return true, nil
+}
+
+// read reads the entries from one index up to another, together with the hash tiles that connect
+// them with the root, and reports whether the log serves them all.
+func (e *examination) read(ctx context.Context, v *view, from, to uint64) bool {
+	for entry, err := range e.tree(v).Entries(ctx, from) {
 		if err == nil && len(entry) != len(canon.Digest{}) {
 			err = &tile.InvalidError{Detail: fmt.Sprintf("an entry has %d bytes, and a receipt hash has 32", len(entry))}
 		}
 		if err != nil {
 			e.unread(err)
-			return false, nil
+			return false
+		}
+		if from++; from == to {
+			break
 		}
 	}
-	e.find(Growth, "from size %d to %d", from, now.Size)
-	return true, nil
+	return true
 }
 
 func (e *examination) tree(v *view) *tile.Tree {
@@ -224,6 +243,7 @@ func (e *examination) unread(err error) {
 // extends reports whether the later of two views extends the earlier one, which must not be larger.
 // If it does not, both views are stored as evidence.
 func (e *examination) extends(ctx context.Context, earlier, later *view) (bool, error) {
+	e.compared = append(e.compared, earlier)
 	if earlier.Size == 0 {
 		return true, nil
 	}
@@ -260,11 +280,13 @@ func (e *examination) witnesses(ctx context.Context, now *view) error {
 			continue
 		}
 
-		// A larger tree is compared later, when the log shows it.
-		if other := (&view{note, s}); s.Size <= now.Size {
-			if _, err := e.extends(ctx, other, now); err != nil {
-				return err
-			}
+		// A larger tree is compared later, when the log shows it. A tree that was compared before
+		// leads to the same result.
+		if s.Size > now.Size || slices.ContainsFunc(e.compared, func(v *view) bool { return v.Size == s.Size && v.Root == s.Root }) {
+			continue
+		}
+		if _, err := e.extends(ctx, &view{note, s}, now); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -37,6 +37,7 @@ type fakeLog struct {
 	checkpoint []byte
 	witnessed  []byte // the checkpoint that the witness serves, or nil if there is none
 	down       bool
+	deleted    []string // files that the log no longer serves
 }
 
 func newFakeLog(t *testing.T) *fakeLog {
@@ -131,6 +132,8 @@ func (f fakeSource) Read(_ context.Context, path string) ([]byte, error) {
 		return f.witnessed, nil
 	case path == "checkpoint":
 		return f.checkpoint, nil
+	case slices.Contains(f.deleted, path):
+		return nil, &fs.PathError{Op: "get", Path: path, Err: fs.ErrNotExist}
 	}
 	return f.tile(path)
 }
@@ -155,12 +158,14 @@ func (f fakeSource) tile(path string) ([]byte, error) {
 	return data, nil
 }
 
-func newMonitor(f *fakeLog, dir string) *monitor.Monitor {
-	return monitor.New(monitor.Config{
-		Policy: f.policy(), Disk: durable.Names(dir), Silence: time.Hour,
+func newMonitor(f *fakeLog, dir string) *monitor.Monitor { return monitor.New(f.config(dir, false)) }
+
+func (f *fakeLog) config(dir string, full bool) monitor.Config {
+	return monitor.Config{
+		Policy: f.policy(), Disk: durable.Names(dir), Silence: time.Hour, Full: full,
 		Now:  func() time.Time { return f.now },
 		Open: func(url string) tile.Source { return fakeSource{f, url} },
-	})
+	}
 }
 
 // kinds returns the kinds of the findings from one check.
@@ -284,5 +289,81 @@ func TestFaults(t *testing.T) {
 				t.Errorf("%s, a second look: %v", name, got)
 			}
 		}
+	}
+}
+
+// TestDeletedFiles verifies that a monitor that has read all entries finds files that the log
+// deletes later, whether or not the log grows, and that the finding names the file.
+func TestDeletedFiles(t *testing.T) {
+	for _, deleted := range [][]string{{"tile/0/000", "tile/entries/000"}, {"tile/0/000"}, {"tile/entries/000"}} {
+		for growth := range 2 {
+			f, dir := newFakeLog(t), t.TempDir()
+			f.grow(t, 301, "honest")
+			f.publish(t)
+			if got := kinds(t, newMonitor(f, dir)); !slices.Equal(got, []monitor.Kind{monitor.Growth}) {
+				t.Fatal(got)
+			}
+
+			f.deleted = deleted
+			f.grow(t, growth, "honest")
+			f.publish(t)
+			for range 3 {
+				findings, err := newMonitor(f, dir).Check(t.Context())
+				if err != nil || !slices.ContainsFunc(findings, func(n monitor.Finding) bool {
+					return n.Kind == monitor.Unreachable && strings.Contains(n.Detail, deleted[len(deleted)-1])
+				}) {
+					t.Errorf("without %v, %d more entries: %v, %v", deleted, growth, findings, err)
+				}
+			}
+		}
+	}
+}
+
+// TestReread verifies that successive checks read all old entries of a log that is larger than the
+// part that a check reads again and that grows all the time, and that a full check reads them at
+// once.
+func TestReread(t *testing.T) {
+	f, dir := newFakeLog(t), t.TempDir()
+	f.grow(t, 2*4096+300, "honest")
+	f.publish(t)
+	kinds(t, newMonitor(f, dir))
+	for _, file := range []string{"tile/entries/000", "tile/entries/020", "tile/entries/032"} {
+		f.deleted = []string{file}
+		full := monitor.New(f.config(dir, true))
+		if got := kinds(t, full); !slices.Contains(got, monitor.Unreachable) {
+			t.Errorf("%s was deleted, a full check: %v", file, got)
+		}
+
+		checks, found := 0, false
+		for ; checks < 4 && !found; checks++ {
+			f.grow(t, 1, "honest")
+			f.publish(t)
+			found = slices.Contains(kinds(t, newMonitor(f, dir)), monitor.Unreachable)
+		}
+		if !found {
+			t.Errorf("%s was deleted, and %d checks did not find it", file, checks)
+		}
+		f.deleted = nil
+		if got := kinds(t, newMonitor(f, dir)); len(got) > 0 {
+			t.Errorf("%s was restored: %v", file, got)
+		}
+	}
+}
+
+// TestOneFork verifies that a fork is reported once if the witness serves the checkpoint that the
+// monitor has stored.
+func TestOneFork(t *testing.T) {
+	f, dir := newFakeLog(t), t.TempDir()
+	f.grow(t, 5, "honest")
+	f.publish(t)
+	kinds(t, newMonitor(f, dir))
+
+	honest := f.witnessed
+	f.shrink(3)
+	f.grow(t, 4, "other")
+	f.publish(t)
+	f.witnessed = honest
+	if got := kinds(t, newMonitor(f, dir)); !slices.Equal(got, []monitor.Kind{monitor.Fork}) {
+		t.Errorf("expected one fork, got %v", got)
 	}
 }

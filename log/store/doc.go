@@ -15,7 +15,7 @@
 //
 // # Start
 //
-// Open recomputes the root from the entries and compares it with the last published checkpoint. It
-// rejects a directory whose entries were changed or truncated, and a directory that belongs to
-// another key.
+// Open recomputes the hash tiles and the root from the entries, and compares them with the stored
+// tiles and the last published checkpoint. It rejects a directory in which entries or hash tiles
+// were changed or are missing, and a directory that belongs to another key.
 package store

@@ -74,19 +74,34 @@ func (l *Log) serveProof(w http.ResponseWriter, r *http.Request, text string, ge
 	defer cancel()
 
 	proof, err := get(ctx, hash)
+	var damage *damageError
 	switch {
 	case err == nil:
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		w.Write(proof)
 	case errors.Is(err, fs.ErrNotExist):
 		http.Error(w, "the log does not have this hash", http.StatusNotFound)
-	default:
-		w.Header().Set("Retry-After", "1")
-		http.Error(w, "no checkpoint includes this hash yet", http.StatusServiceUnavailable)
-		if !errors.Is(err, ErrBusy) && !errors.Is(err, context.Canceled) {
-			l.warn(err)
+	case errors.As(err, &damage):
+		l.warn(err)
+		http.Error(w, "the log is damaged: it cannot read the hash tiles of the proof", http.StatusInternalServerError)
+	case errors.Is(err, context.DeadlineExceeded):
+		detail := "no published checkpoint includes this hash yet"
+		if len(l.config.Policy.Witnesses) > 0 {
+			detail = "no checkpoint that the witness quorum has cosigned includes this hash yet"
 		}
+		retry(w, detail)
+	case errors.Is(err, ErrBusy), errors.Is(err, context.Canceled):
+		retry(w, "the log is busy")
+	default:
+		l.warn(err)
+		retry(w, "the log cannot add this hash now")
 	}
+}
+
+// retry responds that a later request may succeed.
+func retry(w http.ResponseWriter, detail string) {
+	w.Header().Set("Retry-After", "1")
+	http.Error(w, detail, http.StatusServiceUnavailable)
 }
 
 // tilePath matches the paths defined by C2SP tlog-tiles, each of which has only one spelling.
@@ -98,8 +113,14 @@ func (l *Log) serveTile(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	data, err := os.ReadFile(filepath.Join(l.config.Dir, filepath.FromSlash(r.URL.Path)))
-	if err != nil {
+	full, _, partial := strings.Cut(r.URL.Path, ".p/")
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && partial && l.implied(full): // the log may delete it
 		http.NotFound(w, r)
+		return
+	case err != nil:
+		l.warn(&damageError{err})
+		http.Error(w, "the log is damaged: it cannot read this tile", http.StatusInternalServerError)
 		return
 	}
 	w.Header().Set("Content-Type", "application/octet-stream")

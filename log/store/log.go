@@ -28,7 +28,9 @@ type Config struct {
 	Key  *tlog.Log
 
 	// Policy specifies the witnesses, with their URLs, and the quorum that a published checkpoint
-	// needs. The logs in the policy are not used. The zero Policy has no witnesses.
+	// needs. The logs in the policy are not used. The zero Policy has no witnesses. Open rejects a
+	// policy without witnesses if the last published checkpoint has cosignatures, because the log
+	// would replace it with a checkpoint without them.
 	Policy tlog.Policy
 
 	// Interval is the time between checkpoints, which must be at least 100 ms. The default (0) is
@@ -144,7 +146,8 @@ func (l *Log) own() error {
 	return err
 }
 
-// load reads the hashes of all entries, and checks the root of each signed checkpoint against them.
+// load reads the hashes of all entries, and checks the root of each signed checkpoint and the hash
+// tiles against them.
 func (l *Log) load(ctx context.Context) error {
 	note, err := l.reader.ReadCheckpoint(ctx)
 	if err != nil {
@@ -158,6 +161,9 @@ func (l *Log) load(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if published != nil && len(published.Unknown) > 0 && len(l.config.Policy.Witnesses) == 0 {
+		return fmt.Errorf("the published checkpoint of %q has cosignatures, but the policy has no witnesses: the log would replace it with a checkpoint without cosignatures", l.config.Dir)
+	}
 	if published != nil && published.Size > signed.Size {
 		return fmt.Errorf("%q was rolled back: its entries end at %d, but it published a checkpoint of size %d", l.config.Dir, signed.Size, published.Size)
 	}
@@ -167,7 +173,7 @@ func (l *Log) load(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	tree := new(merkle.Tree)
+	tree, tiles := new(merkle.Tree), &hashTiles{dir: l.config.Dir, size: size}
 	for i, data := range bundles(ctx, l.reader, size, &err) {
 		if size := len(canon.Digest{}); len(data) != size {
 			return fmt.Errorf("entry %d has %d bytes, and the entries of this log have %d", i, len(data), size)
@@ -176,17 +182,27 @@ func (l *Log) load(ctx context.Context) error {
 		if _, known := l.indexes[hash]; !known { // if a hash occurs repeatedly, its first index is used
 			l.indexes[hash] = i
 		}
-		tree.Append(merkle.LeafHash(data))
+		leaf := merkle.LeafHash(data)
+		tree.Append(leaf)
+		tiles.add(leaf)
 		for _, c := range []*tlog.Signed{signed, published} {
-			if c != nil && c.Size == tree.Size() && c.Root != tree.Root() {
+			if c == nil || c.Size != tree.Size() {
+				continue
+			}
+			if c.Root != tree.Root() {
 				return fmt.Errorf("the entries of %q are not those that it signed: the root of the first %d is %v, and the checkpoint has %v", l.config.Dir, c.Size, tree.Root(), c.Root)
 			}
+			tiles.compareEdge()
 		}
 	}
 	if err == nil && tree.Size() < signed.Size {
 		err = fmt.Errorf("%q has %d entries, and it signed a checkpoint of size %d", l.config.Dir, tree.Size(), signed.Size)
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	tiles.compareEdge()
+	return tiles.failure
 }
 
 // verify opens a checkpoint that Tessera signed.
@@ -280,6 +296,12 @@ func (l *Log) Proof(ctx context.Context, hash canon.Digest) ([]byte, error) {
 	return l.Add(ctx, hash)
 }
 
+// A damageError indicates that a hash tile is missing or invalid. It does not wrap fs.ErrNotExist,
+// which means that a hash is not in the log.
+type damageError struct{ err error }
+
+func (e *damageError) Error() string { return "the log is damaged: " + e.err.Error() }
+
 // prove waits for a checkpoint that includes the entry with the given index, and returns the proof.
 func (l *Log) prove(ctx context.Context, index uint64) ([]byte, error) {
 	note, c, err := l.published.wait(ctx, index)
@@ -289,7 +311,7 @@ func (l *Log) prove(ctx context.Context, index uint64) ([]byte, error) {
 	tree := tile.Tree{Size: c.Size, Root: c.Root, Source: tile.Dir(l.config.Dir)}
 	hashes, err := tree.Inclusion(ctx, index)
 	if err != nil {
-		return nil, err
+		return nil, &damageError{err}
 	}
 	return (&tlog.Proof{Index: index, Hashes: hashes, Checkpoint: note}).Format(), nil
 }

@@ -219,6 +219,147 @@ func TestOpenRejects(t *testing.T) {
 	}
 }
 
+// hashTiles lists the hash tiles of a log with 301 entries.
+var hashTiles = []string{"tile/0/000", "tile/0/001.p/45", "tile/1/000.p/1"}
+
+// newLarge returns the configuration of a closed log with 301 entries.
+func newLarge(t *testing.T) store.Config {
+	t.Helper()
+	c := newConfig(t, t.TempDir(), "k")
+	var hashes []canon.Digest
+	for i := range 301 {
+		hashes = append(hashes, hashOf(i))
+	}
+	l := open(t, c)
+	addAll(t, l, policyOf(c), hashes)
+	closeLog(t, l)
+	return c
+}
+
+// TestOpenHashTiles verifies that a log refuses to open if a hash tile is missing or does not match
+// the entries, and that the error names the tile.
+func TestOpenHashTiles(t *testing.T) {
+	c := newLarge(t)
+	closeLog(t, open(t, c))
+	for _, tile := range hashTiles {
+		path := filepath.Join(c.Dir, tile)
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		changed := append([]byte(nil), data...)
+		changed[len(changed)-1] ^= 1
+		for _, d := range []struct {
+			damage func() error
+			want   string
+		}{
+			{func() error { return os.Remove(path) }, "is missing"},
+			{func() error { return os.WriteFile(path, changed, 0o644) }, "does not match the entries"},
+			{func() error { return os.WriteFile(path, data[:len(data)-32], 0o644) }, "does not match the entries"},
+		} {
+			if err := d.damage(); err != nil {
+				t.Fatal(err)
+			}
+			l, err := store.Open(t.Context(), c)
+			if err == nil {
+				closeLog(t, l)
+				t.Errorf("%s %s: opened", tile, d.want)
+			} else if !strings.Contains(err.Error(), tile) || !strings.Contains(err.Error(), d.want) {
+				t.Errorf("%s: expected %q, got %v", tile, d.want, err)
+			}
+			if err := os.WriteFile(path, data, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	closeLog(t, open(t, c))
+}
+
+// TestMissingTile verifies that requests that need a tile that was deleted from an open log fail
+// with status 500 and a warning that names the tile, and not as if the log did not have the entry.
+func TestMissingTile(t *testing.T) {
+	c := newLarge(t)
+	var mu sync.Mutex
+	var warnings []string
+	c.Warn = func(err error) { mu.Lock(); defer mu.Unlock(); warnings = append(warnings, err.Error()) }
+	l := open(t, c)
+	defer l.Close(context.WithoutCancel(t.Context()))
+	note, err := l.Checkpoint()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := policyOf(c).Open(note)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var hash string // of the first entry
+	for entry, err := range (&tile.Tree{Size: s.Size, Root: s.Root, Source: tile.Dir(c.Dir)}).Entries(t.Context(), 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		hash = canon.Digest(entry).String()
+		break
+	}
+
+	handler := l.Handler("")
+	get := func(method, path, body string) *httptest.ResponseRecorder {
+		w := httptest.NewRecorder()
+		handler.ServeHTTP(w, httptest.NewRequest(method, path, strings.NewReader(body)))
+		return w
+	}
+	for _, name := range []string{"tile/0/000", "tile/1/000.p/1"} {
+		path := filepath.Join(c.Dir, name)
+		data, err := os.ReadFile(path)
+		if err == nil {
+			err = os.Remove(path)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range [][]string{{"GET", "/proof/" + hash, ""}, {"POST", "/add", hash}, {"GET", "/" + name, ""}} {
+			warnings = nil
+			w := get(r[0], r[1], r[2])
+			if w.Code != http.StatusInternalServerError || len(warnings) != 1 || !strings.Contains(warnings[0], name) {
+				t.Errorf("%s without %s: %d %s, warnings %q", r[1], name, w.Code, w.Body, warnings)
+			}
+		}
+		if err := os.WriteFile(path, data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestOpenCosigned verifies that a log whose published checkpoint has cosignatures refuses a policy
+// without witnesses, and keeps the checkpoint.
+func TestOpenCosigned(t *testing.T) {
+	c := newConfig(t, t.TempDir(), "k")
+	w := startWitness(t, c.Key)
+	c.Policy = tlog.Policy{Witnesses: []tlog.PolicyWitness{w}, Quorum: &tlog.Group{Threshold: 1, Witnesses: []*tlog.Witness{w.Witness}}}
+	l := open(t, c)
+	addAll(t, l, policyOf(c), []canon.Digest{hashOf(0)})
+	closeLog(t, l)
+
+	path := filepath.Join(c.Dir, ".receipt-log/checkpoint")
+	before, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Policy = tlog.Policy{}
+	if l, err := store.Open(t.Context(), c); err == nil {
+		closeLog(t, l)
+		t.Error("opened without witnesses")
+	} else if !strings.Contains(err.Error(), "the policy has no witnesses") {
+		t.Error(err)
+	}
+	if after, err := os.ReadFile(path); err != nil || string(after) != string(before) {
+		t.Errorf("the checkpoint changed: %s (%v)", after, err)
+	}
+
+	// A quorum of none is accepted, and the witness still cosigns.
+	c.Policy = tlog.Policy{Witnesses: []tlog.PolicyWitness{w}}
+	closeLog(t, open(t, c))
+}
+
 // TestPostQuantum verifies that a log with an ML-DSA-44 key works across a restart, with a witness
 // that cosigns with an Ed25519 key.
 func TestPostQuantum(t *testing.T) {

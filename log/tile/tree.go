@@ -154,11 +154,14 @@ func (r *tiles) ReadTiles(list []tlog.Tile) ([][]byte, error) {
 }
 
 // readFull reads a partial file. If that file does not exist, it reads the full file, because a log
-// may delete partial files after the full file exists.
+// may delete partial files after the full file exists. If neither exists, the error names the
+// partial file.
 func readFull(ctx context.Context, s Source, partial, full string) ([]byte, error) {
 	data, err := s.Read(ctx, partial)
 	if errors.Is(err, fs.ErrNotExist) && full != partial {
-		return s.Read(ctx, full)
+		if data, again := s.Read(ctx, full); !errors.Is(again, fs.ErrNotExist) {
+			return data, again
+		}
 	}
 	return data, err
 }

@@ -339,6 +339,14 @@ func TestUnreadableRecord(t *testing.T) {
 		}
 		if _, err := witness.New(config, disk); err == nil {
 			t.Fatalf("a record of %d bytes: the witness starts", n)
+		} else if !strings.Contains(err.Error(), "needs a new key") || strings.Contains(err.Error(), "restore") {
+			t.Fatalf("a record of %d bytes: %v", n, err)
 		}
+	}
+
+	// Without this log, the witness starts for its other logs.
+	config.Logs = nil
+	if _, err := witness.New(config, disk); err != nil {
+		t.Error(err)
 	}
 }

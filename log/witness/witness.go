@@ -37,8 +37,8 @@ type Witness struct {
 	mu     sync.Mutex // makes each cosignature request a transaction
 }
 
-// New returns a witness that uses the records on disk. If a record is unreadable, the error
-// describes it.
+// New returns a witness that uses the records on disk. If the record of one of its logs is
+// unreadable, the error describes it, and the witness can only be used without that log.
 func New(config Config, disk durable.Disk) (*Witness, error) {
 	w := &Witness{config: config, logs: map[string][]*tlog.Log{}, disk: disk}
 	for _, l := range config.Logs {
@@ -197,7 +197,7 @@ func (w *Witness) record(origin string) (record, error) {
 	}
 	s, err := tlog.OpenSigned(note, nil, []*tlog.Witness{w.config.Key})
 	if err != nil || s.Origin != origin || len(s.Cosignatures) != 1 {
-		return record{}, fmt.Errorf("witness: the record of %.80q is not a checkpoint that this witness cosigned; restore the state directory, or use a new key (%v)", origin, err)
+		return record{}, fmt.Errorf("witness: the record of %.80q is damaged: it is not a checkpoint that this witness cosigned, so the witness needs a new key and a new directory for this log (%v)", origin, err)
 	}
 	return record{s.Size, s.Root, s.Cosignatures[0].At}, nil
 }

@@ -41,7 +41,8 @@ such files, or a ledger of receipt ledger. Only hashes are sent.
 A receipt is added only if its content matches its hash. Its proof is checked
 against --policy, and then stored in --proofs as HASH.tlog-proof, for
 receipt verify --proof. A receipt whose proof is stored is not sent again, so a
-run that was interrupted can be repeated.
+run can be repeated until all proofs are stored. The log returns a proof when
+its witness quorum has cosigned, and --wait limits the time for each receipt.
 
 Each line of the output has the index in the log, the receipt hash, and the
 address of the receipt.
@@ -75,6 +76,7 @@ type appender struct {
 	mu                         sync.Mutex
 	added                      int
 	refuted, unread, undecided int
+	pending                    bool // whether the log may contain a hash without a stored proof
 }
 
 func (o *appendOptions) run(ctx context.Context, t *terminal, paths []string) error {
@@ -100,6 +102,9 @@ func (o *appendOptions) run(ctx context.Context, t *terminal, paths []string) er
 		return err
 	}
 	t.note("receipts in the log: %d; not added: %d invalid, %d not read or not answered, %d undecided", a.added, a.refuted, a.unread, a.undecided)
+	if a.pending {
+		t.note("hint: the log may already contain the hashes without proofs, and its witness quorum may not have cosigned yet: repeat append to get the proofs")
+	}
 	return a.result()
 }
 
@@ -159,6 +164,15 @@ func (a *appender) fail(count *int, address string, err error) {
 	a.note("%s: not added: %v", address, err)
 }
 
+// unproven reports a receipt whose hash may be in the log although the log returned no proof.
+func (a *appender) unproven(address string, err error) {
+	a.mu.Lock()
+	a.unread++
+	a.pending = true
+	a.mu.Unlock()
+	a.note("%s: no proof after %v: %v", address, a.wait, err)
+}
+
 // add adds one receipt. A receipt counts as added only after the proof is durable.
 func (a *appender) add(ctx context.Context, hash canon.Digest, address string) {
 	name := strings.Replace(hash.String(), ":", "-", 1) + ".tlog-proof"
@@ -171,11 +185,14 @@ func (a *appender) add(ctx context.Context, hash canon.Digest, address string) {
 	defer cancel()
 	proof, index, err := a.log.Add(ctx, hash)
 	var invalid *client.ProofError
+	var timeout *client.TimeoutError
 	switch {
 	case errors.Is(err, tlog.ErrUnmet):
 		a.fail(&a.undecided, address, err)
 	case errors.As(err, &invalid):
 		a.fail(&a.refuted, address, err)
+	case errors.As(err, &timeout):
+		a.unproven(address, err)
 	case err != nil:
 		a.fail(&a.unread, address, err)
 	default:

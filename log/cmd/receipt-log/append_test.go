@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/ed25519"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -20,6 +21,15 @@ import (
 // startLog serves a log without witnesses, and writes the policy for it.
 func startLog(t *testing.T) (url, policy string) {
 	t.Helper()
+	l, key := openLog(t, t.TempDir())
+	server := httptest.NewServer(l.Handler(""))
+	t.Cleanup(server.Close)
+	return server.URL, writeFile(t, "policy", "log "+key.String()+"\nquorum none\n")
+}
+
+// openLog opens a log without witnesses, which is closed at the end of the test.
+func openLog(t *testing.T, dir string) (*store.Log, *tlog.Log) {
+	t.Helper()
 	private := ed25519.NewKeyFromSeed([]byte(strings.Repeat("k", ed25519.SeedSize)))
 	key, err := tlog.NewLog("log.example/receipts", private.Public().(ed25519.PublicKey))
 	if err != nil {
@@ -28,18 +38,16 @@ func startLog(t *testing.T) (url, policy string) {
 	signer := tlog.LogSigner{Log: key, SignMessage: func(_ context.Context, message []byte) ([]byte, error) {
 		return ed25519.Sign(private, message), nil
 	}}
-	l, err := store.Open(t.Context(), store.Config{Dir: t.TempDir(), Key: key, Sign: signer.SignCheckpoint, Interval: 100 * time.Millisecond})
+	l, err := store.Open(t.Context(), store.Config{Dir: dir, Key: key, Sign: signer.SignCheckpoint, Interval: 100 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewServer(l.Handler(""))
 	t.Cleanup(func() {
-		server.Close()
 		if err := l.Close(context.WithoutCancel(t.Context())); err != nil {
 			t.Error(err)
 		}
 	})
-	return server.URL, writeFile(t, "policy", "log "+key.String()+"\nquorum none\n")
+	return l, key
 }
 
 func writeFile(t *testing.T, name, text string) string {
@@ -91,6 +99,11 @@ func TestAppend(t *testing.T) {
 	}
 
 	other := writeFile(t, "other", strings.Replace(readFile(t, policy), "quorum none", "witness w w1.example.com+04f29dbe+BHePzpiqC67suVaU15Ty8VRrpe8OTBL9q4LlVn1U4GX1\nquorum w", 1))
+	silent := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		io.Copy(io.Discard, r.Body)
+		<-r.Context().Done()
+	}))
+	defer silent.Close()
 	for name, c := range map[string]struct {
 		args []string
 		code int
@@ -99,9 +112,13 @@ func TestAppend(t *testing.T) {
 		"altered receipt": {[]string{altered, "--log", url, "--policy", policy, "--proofs", proofs}, exitRefuted, "hash_mismatch"},
 		"no witness":      {[]string{fixture(t, "valid/minimal.json"), "--log", url, "--policy", other, "--proofs", t.TempDir()}, exitUndecided, "the policy is not met"},
 		"no log":          {[]string{fixture(t, "valid/minimal.json"), "--log", "http://127.0.0.1:1", "--policy", policy, "--proofs", t.TempDir(), "--wait", "300ms"}, exitUsage, "connection refused"},
-		"no receipt":      {[]string{t.TempDir(), "--log", url, "--policy", policy, "--proofs", proofs}, exitUsage, "found no receipt"},
-		"no file":         {[]string{"absent.json", "--log", url, "--policy", policy, "--proofs", proofs}, exitUsage, "absent.json"},
-		"no policy":       {[]string{good, "--log", url, "--proofs", proofs}, exitUsage, "missing --policy"},
+		"no response": {[]string{fixture(t, "valid/minimal.json"), "--log", silent.URL, "--policy", policy, "--proofs", t.TempDir(), "--wait", "300ms"}, exitUsage,
+			"minimal.json: no proof after 300ms: gave up: the log did not respond in time\n" +
+				"receipt-log: receipts in the log: 0; not added: 0 invalid, 1 not read or not answered, 0 undecided\n" +
+				"receipt-log: hint: the log may already contain the hashes without proofs, and its witness quorum may not have cosigned yet: repeat append to get the proofs\n"},
+		"no receipt": {[]string{t.TempDir(), "--log", url, "--policy", policy, "--proofs", proofs}, exitUsage, "found no receipt"},
+		"no file":    {[]string{"absent.json", "--log", url, "--policy", policy, "--proofs", proofs}, exitUsage, "absent.json"},
+		"no policy":  {[]string{good, "--log", url, "--proofs", proofs}, exitUsage, "missing --policy"},
 	} {
 		code, out, errs := command(t, append([]string{"append"}, c.args...)...)
 		if code != c.code || !strings.Contains(errs, c.want) || out != "" {

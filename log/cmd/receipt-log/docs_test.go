@@ -44,6 +44,9 @@ func TestLogDocument(t *testing.T) {
 	blocks := regexp.MustCompile("(?ms)^<!-- test: (\\w+) -->\n```sh\n(.*?)^```$").FindAllStringSubmatch(string(page), -1)
 	for _, b := range blocks {
 		script += b[2] + "echo '" + separator + b[1] + "'\n"
+		if b[1] == "append" { // the commands must work with any number of proofs
+			script += "cp proofs/*.tlog-proof proofs/sha256-" + strings.Repeat("0", 64) + ".tlog-proof\n"
+		}
 	}
 	if len(blocks) != len(want) {
 		t.Fatalf("docs/log.md has %d blocks, expected %d", len(blocks), len(want))

@@ -15,7 +15,7 @@ import (
 type monitorOptions struct {
 	policy, dir    string
 	every, silence time.Duration
-	once           bool
+	once, full     bool
 }
 
 func newMonitor(t *terminal) *cobra.Command {
@@ -33,11 +33,15 @@ of a finding, the log, and details:
   unknown_key  no key of the log signed its checkpoint
   unwitnessed  the quorum of the policy did not cosign the checkpoint
   silence      the last cosignature is older than --silence
-  unreachable  the log or a witness did not answer
+  unreachable  the log or a witness did not answer, or did not return a file
 
 DIR has the last valid checkpoint of each log, and the checkpoints that
-contradict each other, as evidence. The checkpoints that the witnesses serve are
-compared, too.
+contradict each other, as evidence. It has no entries. The checkpoints that the
+witnesses serve are compared, too.
+
+Each look reads the new entries with their hash tiles. To find files that were
+deleted, it also reads up to 4,096 old entries again, and continues after those
+of the last look. With --full, or with a new DIR, a look reads all entries.
 
 Exit codes:
   0  only growth, or nothing
@@ -52,8 +56,9 @@ Exit codes:
 	f.StringVar(&o.policy, "policy", "", "logs with their URLs, witnesses, and quorum, a tlog-policy (`FILE`)")
 	f.StringVar(&o.dir, "dir", "", "directory of the state, created if necessary (`DIR`)")
 	f.DurationVar(&o.every, "every", time.Minute, "time between two looks (`DURATION`)")
-	f.DurationVar(&o.silence, "silence", 0, "maximum age of the last cosignature (default: not checked) (`DURATION`)")
+	f.DurationVar(&o.silence, "silence", 0, "maximum age of the last cosignature, longer than --heartbeat of the log (default: not checked) (`DURATION`)")
 	f.BoolVar(&o.once, "once", false, "look once")
+	f.BoolVar(&o.full, "full", false, "read all entries in each look")
 	return cmd
 }
 
@@ -80,7 +85,7 @@ func (o *monitorOptions) run(ctx context.Context, t *terminal) error {
 	}
 	defer dir.Close()
 
-	m := monitor.New(monitor.Config{Policy: policy, Disk: dir, Silence: o.silence, Now: time.Now, Open: func(url string) tile.Source {
+	m := monitor.New(monitor.Config{Policy: policy, Disk: dir, Silence: o.silence, Full: o.full, Now: time.Now, Open: func(url string) tile.Source {
 		return tile.NewHTTP(url, time.Minute)
 	}})
 	code := exitVerified

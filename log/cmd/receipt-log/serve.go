@@ -30,7 +30,9 @@ waits for a checkpoint that includes it, and answers with its proof. A hash that
 is in the log is not added again.
 
 A checkpoint is published when the witnesses of --policy have cosigned it as its
-quorum requires. The lines witness need a URL. The lines log are not used.
+quorum requires. The lines witness need a URL. The lines log are not used. A log
+with a cosigned checkpoint does not start without witnesses: --policy is needed
+at each start, and its quorum can be none.
 
   receipt keys generate --role checkpoint --origin NAME --private FILE --keys FILE
 
@@ -81,8 +83,11 @@ func (o *serveOptions) run(ctx context.Context, t *terminal) error {
 		t.note("listening on %s", url)
 	})
 	err = errors.Join(err, l.Close(context.WithoutCancel(ctx)))
-	if failed {
-		err = errors.Join(errors.New("an entry could not be added: start the log again"), err)
+	switch {
+	case failed && err != nil:
+		return fmt.Errorf("an entry could not be added: start the log again; %w", err)
+	case failed:
+		return errors.New("an entry could not be added: start the log again")
 	}
 	return err
 }
