@@ -41,7 +41,7 @@ import (
 )
 
 // A request specifies what to verify. Without key files, only integrity is checked, and the reports
-// state this.
+// say so.
 type request struct {
 	Sources []stream.Source
 	Keys    []keyFile
@@ -81,11 +81,11 @@ func (r *request) integrityOnly() bool { return r.Options.IntegrityOnly || len(r
 
 // Limits for results that are passed on in addition to the lines.
 const (
-	maxFindings = 10_000    // number of reports that are not verified; further ones are only counted
+	maxFindings = 10_000    // number of reports that are not verified; further reports are counted but not listed
 	chunkBytes  = 256 << 10 // size at which lines are passed on
 )
 
-// A sink receives results as they become available. All texts are JSON, and are valid only during
+// A sink receives results as they become available. All strings are JSON and are valid only during
 // the call.
 type sink interface {
 	Keys(text []byte)      // a keyReport or null; called once, before all other results

@@ -3,9 +3,9 @@
 // and the printed report draw their charts from these sums.
 //
 // Only receipts that match the schema and their own hash are included, because altered content is
-// not evidence of anything. There are separate sums for receipts that are verified with their
-// signature, and for all other receipts (undecided, refuted for another reason, or checked only for
-// integrity). The sums contain only values that the issuers state.
+// not evidence of anything. There are separate sums for receipts whose signatures are verified, and
+// for all other receipts (undecided, refuted for another reason, or checked only for integrity).
+// The sums contain only values that the issuers state.
 //
 // # Versions
 //
@@ -27,7 +27,7 @@
 // For any number of receipts, an aggregate stores at most [maxBins] bins, [maxCurrencies]
 // currencies, and [maxSeen] hashes. Bins are initially hours (UTC). If there are too many, they are
 // merged into days, months, years, or centuries. The result does not depend on the order of the
-// receipts, unless a limit on currencies, names, or hashes is exceeded, which the JSON form reports
-// as counts. A superseded receipt that was subtracted still counts toward the limits on names and
-// bins.
+// receipts, unless a limit on currencies, names, or hashes is exceeded, in which case the JSON form
+// reports counts. A superseded receipt that was subtracted still counts toward the limits on names
+// and bins.
 package aggregate

@@ -66,7 +66,7 @@ func readModels(t *tally[model], s statement, currency string) []modelPart {
 			name = ""
 		}
 
-		// Entries for models without a row are only counted.
+		// Entries for models without a row are counted but not listed.
 		p := modelPart{row: t.of(provider+"\x00"+name, maxModels)}
 		if p.row != nil {
 			p.row.provider, p.row.name = provider, name

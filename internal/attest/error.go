@@ -42,7 +42,7 @@ func unsupported(pointer, format string, args ...any) *Error {
 	return &Error{receipt.CodeAttestationUnsupported, pointer, fmt.Sprintf(format, args...)}
 }
 
-// notStrict returns the error for a text that is not strict JSON.
+// notStrict returns the error for input that is not strict JSON.
 func notStrict(pointer, what string, err error) *Error {
 	var syntax *canon.SyntaxError
 	if !errors.As(err, &syntax) {

@@ -8,10 +8,9 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// A judge evaluates the signature of an envelope as a verifier evaluates the signature of a
-// receipt: the key must be allowed to speak for the issuer, in this role, at this time. For this
-// purpose, the signature of the envelope replaces the signatures in the receipt, which its hash
-// does not cover.
+// A judge evaluates an envelope's signature as a verifier evaluates a receipt's signature: the key
+// must be allowed to speak for the issuer, in this role, at this time. For this purpose, the
+// signature of the envelope replaces the signatures in the receipt, which its hash does not cover.
 type judge struct {
 	policy receipt.Policy
 

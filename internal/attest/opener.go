@@ -53,8 +53,8 @@ func (o *Opener) Judge(v *receipt.Verifier, bundle []byte, rep *receipt.Report) 
 	weigh(v, doc, rep)
 }
 
-// A Weigh adds the results of an attestation to the report of its receipt, and updates the verdict.
-// doc is the receipt, and rep is the report of the verifier about it.
+// A Weigh function adds the results of an attestation to the report of its receipt, and updates the
+// verdict. doc is the receipt, and rep is the verifier's report about it.
 type Weigh = func(v *receipt.Verifier, doc *canon.Document, rep *receipt.Report)
 
 // Unwrap opens a document that is an attestation. It returns either the receipt inside or the fault

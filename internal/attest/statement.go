@@ -33,11 +33,11 @@ func NewStatement(sealed *receipt.Sealed, commit string) (*Statement, error) {
 	return newStatement(sealed.Document().Root(), commit)
 }
 
-// A CommitError indicates that a receipt names other commits than the caller does, or that the
-// caller's commit is not the name of a commit.
+// A CommitError indicates that a receipt and the caller name different commits, or that the
+// caller's value is not a valid commit name.
 type CommitError struct {
 	Commit string   // the caller's commit
-	Named  []string // commits that the receipt names
+	Named  []string // commits named in the receipt
 }
 
 // Error returns both.
@@ -194,8 +194,8 @@ func commitSaid(root canon.Node) (name string) {
 	return name
 }
 
-// compare returns an error that describes the first difference between a text and the statement, or
-// nil if they are equal.
+// compare returns an error that describes the first difference between the given bytes and the
+// statement, or nil if they are equal.
 func (s *Statement) compare(root canon.Node, text []byte) *Error {
 	if bytes.Equal(text, s.text) {
 		return nil

@@ -237,7 +237,7 @@ func (r counter) decision(n canon.Node) string {
 	return decision
 }
 
-// phrases formats counts in the order of words.
+// phrases formats counts in the order in which words lists their names.
 func phrases(counts map[string]int, words [][2]string) (text []string) {
 	for _, w := range words {
 		if n := counts[w[0]]; n > 0 {
@@ -256,8 +256,8 @@ func (r counter) name(n canon.Node) string {
 	return unveiled(n.String())
 }
 
-// gap states why name returns "", which is because the source did not record the name or because the
-// receipt does not state it.
+// gap describes why name returns "": either the source did not record the name, or the receipt does
+// not state it.
 func (r counter) gap(n canon.Node) string {
 	if r.Hidden(n) {
 		return NotRecorded

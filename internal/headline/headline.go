@@ -60,7 +60,7 @@ func (r story) subject() string {
 	return "Task"
 }
 
-// turnEnded reports whether success was only inferred from the end of a turn.
+// turnEnded reports whether success was inferred only from the end of a turn.
 func (r story) turnEnded() bool {
 	const at = "/lifecycle/final_state"
 	return lists(r.Inferred, at) && !r.Unreported.Has(at) && r.state() == receipt.StateSucceeded

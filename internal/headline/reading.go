@@ -14,8 +14,8 @@ import (
 // NotRecorded replaces values that metadata.unreported lists.
 const NotRecorded = "not recorded"
 
-// A Reading is a receipt with the pointers to values that its source did not report, or reported
-// only as a bound, an estimate, or an inference.
+// A Reading is a receipt with pointers to the values that the receipt's source did not report, or
+// reported only as a bound, an estimate, or an inference.
 type Reading struct {
 	Root       canon.Node
 	Unreported receipt.Pointers // metadata.unreported
@@ -82,7 +82,7 @@ func (r *Reading) Reckoned(pointer string) string {
 }
 
 // Bound returns a prefix for a number or a list length that states which kind of bound it is. A
-// number that may be too small or too large is only described as reported.
+// number that may be too small or too large is described only as reported.
 func (r *Reading) Bound(pointer string) string {
 	return Between(r.Unreported.Has(pointer), r.Over.Has(pointer))
 }

@@ -18,7 +18,7 @@ type Row struct {
 
 // Limits of a description.
 const (
-	maxRows = 8   // rows with one label; further rows are only counted
+	maxRows = 8   // rows with one label; further rows are counted but not listed
 	maxName = 120 // characters of a path, a host, or a tool
 )
 

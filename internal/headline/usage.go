@@ -6,7 +6,7 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// A usage describes the models, tokens, and budget of a receipt.
+// A usage describes the models, tokens, and budget in a receipt.
 type usage struct{ counter }
 
 // models describes the chosen model, its alternatives, and the tokens. If several models used

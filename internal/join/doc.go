@@ -1,6 +1,6 @@
-// Package join joins receipts in any order: it finds copies, IDs with two contents, breaks, forks,
-// and second beginnings, and where streams begin and end. The result depends only on the receipts,
-// not on their order or on how they are divided among inputs and workers.
+// Package join joins receipts in any order: it finds copies, IDs with conflicting content, breaks,
+// forks, and second beginnings, and where streams begin and end. The result depends only on the
+// receipts, not on their order or on how they are divided among inputs and workers.
 //
 // # Rules
 //

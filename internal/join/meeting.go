@@ -6,9 +6,9 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// A Place is the position of a receipt in the input: the number of the source, from 0 in the order
-// of the caller, and the line or item in this source, from 1. The zero Place means that there is no
-// position.
+// A Place is the position of a receipt in the input: the number of the source, starting at 0 in the
+// caller's order, and the line or item in this source, starting at 1. The zero Place means that
+// there is no position.
 type Place struct{ Source, Index int }
 
 // Compare orders places in reading order.

@@ -24,7 +24,7 @@ func byMembers(head []byte, whole bool) (f Found, receipt bool) {
 		}
 	}
 
-	// An envelope also has signatures, but their form differs from those of a receipt.
+	// An envelope also has signatures, but in a different form from a receipt's signatures.
 	if f := firstOf(envelopes(), s).Found; f.Kind != Unknown && !s.has("receipt_id") && !s.has("chain") {
 		return f, false
 	}
@@ -47,7 +47,7 @@ func byMembers(head []byte, whole bool) (f Found, receipt bool) {
 	return firstOf(logs(squeezed(text)), s).Found, false
 }
 
-// squeezed returns the beginning of a text with all whitespace removed.
+// squeezed returns the beginning of a string with all whitespace removed.
 func squeezed(head []byte) string {
 	return string(bytes.Join(bytes.Fields(head[:min(len(head), 1024)]), nil))
 }
@@ -72,8 +72,8 @@ func having(names ...string) func(sketch) bool {
 	return func(s sketch) bool { return s.has(names...) }
 }
 
-// beside lists the signs of keys and of this toolkit's own files. Reports and manifests state the
-// version of their format.
+// beside lists the signs of keys and of this toolkit's own files. Reports and manifests contain
+// their format version.
 func beside() []sign {
 	return []sign{
 		plain(Keys, "a set of keys", "pass it together with the receipts of their issuers", func(s sketch) bool { return s.at("keys").array }),

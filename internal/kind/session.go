@@ -160,8 +160,8 @@ const (
 	sketchElements = 4
 )
 
-// sketchOf reads the first JSON value in a text, up to the first error. It also reports whether the
-// end of the value was reached (ended), and whether an object follows the value (another).
+// sketchOf reads the first JSON value in a string, up to the first error. It also reports whether
+// the end of the value was reached (ended), and whether an object follows the value (another).
 func sketchOf(text string) (s sketch, ended, another bool) {
 	d := json.NewDecoder(strings.NewReader(text))
 	d.UseNumber()

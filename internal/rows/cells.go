@@ -32,7 +32,7 @@ func Columns() (names []string) {
 	return names
 }
 
-// A texts collects the cells of a row as text.
+// A texts is a [Cells] that collects the cells of a row as strings.
 type texts []string
 
 func (t *texts) Text(s string) { *t = append(*t, s) }

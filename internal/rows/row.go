@@ -100,7 +100,7 @@ func word(rep *receipt.Report) string {
 }
 
 // About returns the rows that concern the inputs of a summary and not a single receipt: findings
-// that refute inputs, notes that leave them undecided, and inputs that were not read completely.
+// that refute inputs, notes that leave inputs undecided, and inputs that were not read completely.
 func About(s *stream.Summary) (list []Row) {
 	for _, f := range s.Findings {
 		r := Row{Kind: kindFinding, Source: cut(f.Source), Verdict: receipt.Refuted.String(), Code: string(f.Code), Detail: words(f.Detail)}

@@ -18,8 +18,8 @@ type Observed struct {
 	First   bool         // the input begins with the first receipt of the stream, or contains no receipt of it
 	Partial bool         // the input is a selection, so receipts may be missing
 
-	// Numbers maps the heads of statements that are among the receipts to their positions, from 1,
-	// or to 0 if the position is unknown. If Numbers is nil, only the last receipt is known.
+	// Numbers maps the heads of statements that are among the receipts to their positions, starting
+	// at 1, or to 0 if the position is unknown. If Numbers is nil, only the last receipt is known.
 	Numbers map[canon.Digest]uint64
 
 	// Checkpoints contains the checkpoints of the stream that a trusted witness cosigned.

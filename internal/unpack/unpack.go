@@ -49,8 +49,8 @@ func Plain(r *bufio.Reader, packed Options, read *int64) (plain *bufio.Reader, c
 		z.Multistream(false)
 		inner, format = (&members{z, r}).read, "gzip"
 	case isZstd(head):
-		// RFC 8878 section 3.1.1.1.2: a frame states the window size that it needs. A decoder may
-		// reject a frame that needs a larger window.
+		// RFC 8878 section 3.1.1.1.2: a frame specifies the window size that it needs. A decoder
+		// may reject a frame that needs a larger window.
 		window := uint64(maxWindow)
 		if packed.Long {
 			window = MaxLongWindow

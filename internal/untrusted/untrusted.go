@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// Head returns the first bytes of a text, at most most of them, without a partial character at the
-// end.
+// Head returns the first bytes of a string, at most most of them, without a partial character at
+// the end.
 func Head[T ~string | ~[]byte](text T, most int) T {
 	if len(text) <= most {
 		return text
@@ -24,8 +24,8 @@ func Head[T ~string | ~[]byte](text T, most int) T {
 	return text[:most]
 }
 
-// Cut returns the start of a text, followed by "…" if the text is longer. Callers that print the
-// result must quote or escape it.
+// Cut returns the start of a string, followed by "…" if the string is longer. Callers that print
+// the result must quote or escape it.
 func Cut[T ~string | ~[]byte](text T, most int) string {
 	if len(text) <= most {
 		return string(text)
@@ -33,7 +33,7 @@ func Cut[T ~string | ~[]byte](text T, most int) string {
 	return string(Head(text, most)) + "…"
 }
 
-// Quote quotes the start of a text in ASCII, as %+q does. If the text is longer, "…" follows the
+// Quote quotes the start of a string in ASCII, as %+q does. If the text is longer, "…" follows the
 // closing quote.
 func Quote[T ~string | ~[]byte](text T, most int) string {
 	if len(text) <= most {
@@ -86,7 +86,7 @@ func Escape(s string) string {
 	return b.String()
 }
 
-// plain reports whether a text consists of printable ASCII characters. Most texts do, and this
+// plain reports whether a string consists of printable ASCII characters. Most strings do, and this
 // check is fast.
 func plain(s string) bool {
 	for i := range len(s) {

@@ -93,8 +93,8 @@ func (q *question) ask(r *run, e *event.Event) {
 	r.Charge(e, e.Payload, event.PartCost)
 }
 
-// contradicts reports whether an approving answer also contains a refusal, or names a call that is
-// in no question with this ID.
+// contradicts reports whether an approving answer also contains a refusal, or names a call that
+// does not appear in any question with this ID.
 func (q *question) contradicts(e *event.Event) bool {
 	if event.Declines(e.Payload) {
 		return true

@@ -170,7 +170,7 @@ type gate struct {
 	notes                   details
 }
 
-// gatesOf returns the gates of the calls that questions name, keyed by call ID.
+// gatesOf returns the gates of the calls that are named in questions, keyed by call ID.
 func gatesOf(r *run) map[string]gate {
 	all := map[string]gate{}
 	for _, a := range r.approvals.Order {

@@ -371,8 +371,8 @@ func first[T comparable](have *T, value T) {
 	}
 }
 
-// named sets a name that has not been set yet, and reports whether the name differs from the one
-// that was set first.
+// named sets a name that has not been set yet, and reports whether the given name differs from the
+// name that was set first.
 func named(have *string, name string) bool {
 	first(have, name)
 	return name != "" && name != *have

@@ -10,8 +10,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// A sourced describes a log that another agent wrote, with the locations in the draft that the log
-// does not report. The zero sourced represents a log of the protocol's events.
+// A sourced value describes a log that another agent wrote, with the locations in the draft that
+// the log does not report. The zero sourced represents a log of the protocol's events.
 type sourced struct {
 	is, timed, estimated bool
 	partial              bool   // a part of the log is missing or unreadable

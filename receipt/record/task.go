@@ -88,7 +88,7 @@ func (l *life) setTier(e *event.Event) {
 		e.Fail(event.CodePayload, e.Payload.Member("autonomy_tier"), "expected one of %s", strings.Join(tiers(), ", "))
 	}
 
-	// The submission states the tier at the start. If the submission contains no tier, the first
+	// The submission contains the tier at the start. If the submission contains no tier, the first
 	// tier that an event records is used.
 	if l.startTier == "" || e.Kind == "task.submitted" {
 		l.startTier = tier

@@ -168,8 +168,8 @@ func (a *artifact) order(r *recorder) {
 		return
 	}
 
-	// The opening record limits the time between records, and the closing record states the number
-	// of records.
+	// The opening record limits the time between records, and the closing record contains the
+	// number of records.
 	first, last := r.records[0], len(r.records)-1
 	if first.Member("type").String() != "open" || first.seq != 0 || first.Member("hmax").Float() <= 0 {
 		a.miss("f", "the records of %q do not begin with an opening that bounds the time between them", r.id)

@@ -356,7 +356,7 @@ func (r *record) derived() bool {
 	return true
 }
 
-// evidence checks that the record states a source for each of the seven fields.
+// evidence checks that the record specifies a source for each of the seven fields.
 func (r *record) evidence() bool {
 	fields := r.p.Member("fieldEvidence")
 	if !form.Members(r.f, fields, wimseFields(), []string{}) {

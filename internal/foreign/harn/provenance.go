@@ -212,9 +212,9 @@ func recordText(e canon.Node) []byte {
 	return append(form.AppendSorted(text, e.Member("topic")), '}')
 }
 
-// rootOf hashes the texts of the hashes in pairs, level by level. If a level has an odd number of
-// hashes, the last hash is paired with itself, so two lists can have the same root; the links
-// distinguish these lists.
+// rootOf hashes the textual forms of the hashes in pairs, level by level. If a level has an odd
+// number of hashes, the last hash is paired with itself, so two lists can have the same root; the
+// links distinguish these lists.
 func rootOf(list []event) canon.Digest {
 	if len(list) == 0 {
 		return canon.Sum(nil)

@@ -35,7 +35,7 @@
 // Lines end only with a line feed (U+2028 may occur in strings), and can be up to 64 MiB. Lines
 // that are not JSON objects are counted (metadata.source.unreadable_lines), and so is a truncated
 // last line. If an agent cut a string in the middle of a character, the partial character is
-// replaced, and no digests are computed from that line.
+// replaced, and that line is not used to compute digests.
 //
 // Missing parts: if a line, the end of a log, or the log of another agent is missing or unreadable,
 // all lists and counts are unreported, and stated values are lower bounds. The same applies if a

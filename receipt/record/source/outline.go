@@ -198,7 +198,7 @@ func (s *survey) glance(m *mark, g story.Glance) {
 	}
 }
 
-// keyOf returns the key for a text, which is the zero key for "".
+// keyOf returns the key for a string. The key for "" is the zero key.
 func keyOf(text string) (k key) {
 	if text != "" {
 		sum := sha256.Sum256([]byte(text))

@@ -82,7 +82,7 @@ func (s *site) entry(rep *receipt.Report, text []byte) (one entry, sentence stri
 		return one, "", err
 	}
 	if len(text) == 0 || rep.Check(receipt.StepParse).Status != receipt.StatusPassed || s.doc.Parse(text, canon.Limits{Bytes: receipt.MaxBytes, Depth: receipt.MaxDepth}) != nil || s.doc.Root().Kind() != canon.KindObject {
-		return one, "", nil // the report states why it cannot be read
+		return one, "", nil // the report describes why it cannot be read
 	}
 	if len(s.secrets.Find(&s.doc)) > 0 {
 		one.Withheld = true

@@ -81,8 +81,8 @@ func directory(source string) string {
 	return ""
 }
 
-// keyOf returns the ID of the key that signed as the issuer. If there is none, it returns the ID of
-// the key of the first signature.
+// keyOf returns the ID of the key that signed as the issuer. If there is none, it returns the key
+// ID of the first signature.
 func keyOf(rep *receipt.Report) string {
 	key := ""
 	for _, s := range rep.Signatures {

@@ -23,10 +23,10 @@ type Defaults struct {
 	Each   string `toml:"each,omitempty"` // unit of a receipt: task or session
 }
 
-// maxDefaults is the maximum size of the file of defaults, in bytes.
+// maxDefaults is the maximum size of the defaults file, in bytes.
 const maxDefaults = 64 << 10
 
-// DefaultsFile returns the path of the file of defaults: $RECEIPT_CONFIG, or receipt/config.toml in
+// DefaultsFile returns the path of the defaults file: $RECEIPT_CONFIG, or receipt/config.toml in
 // the user's configuration directory. An empty $RECEIPT_CONFIG selects no file.
 func DefaultsFile(lookup func(string) (string, bool)) string {
 	if path, set := lookup("RECEIPT_CONFIG"); set {

@@ -182,7 +182,7 @@ func shorten(word string, room, hang, columns int) string {
 	return b.String()
 }
 
-// Columns returns the width of a text on a terminal, ignoring color codes. East Asian wide
+// Columns returns the width of a string on a terminal, ignoring color codes. East Asian wide
 // characters take two columns, and combining marks take none (Unicode Standard Annex #11).
 func Columns(s string) int {
 	n := 0
@@ -213,7 +213,7 @@ func columnsOf(r rune) int {
 	return 1
 }
 
-// Fit shortens a text to a number of columns, and marks the cut.
+// Fit shortens a string to a number of columns, and marks the cut.
 func Fit(s string, most int) string {
 	if Columns(s) <= most {
 		return s

@@ -19,8 +19,8 @@ const (
 // empty, because some terminals wrap a line that fills it.
 const progressWidth = 79
 
-// A Progress displays the progress of a run, in passes over its input or in steps. A nil Progress
-// displays nothing. Its methods are safe for concurrent use.
+// A Progress displays how far a run has advanced, in passes over the run's input or in steps. A nil
+// Progress displays nothing. Its methods are safe for concurrent use.
 type Progress struct {
 	screen *screen
 	width  int
@@ -238,7 +238,7 @@ func (s *screen) clear() {
 // eraseLine moves to the beginning of the line and erases it (ECMA-48, "erase in line").
 const eraseLine = "\r\x1b[K"
 
-// A sharer writes other output to a terminal that has a progress line.
+// A sharer is an [io.Writer] for other output to a terminal that displays a progress line.
 type sharer struct {
 	io.Writer
 	screen *screen

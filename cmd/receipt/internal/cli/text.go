@@ -70,7 +70,7 @@ func BareNames(names []string) string {
 	return strings.Join(list, ", ")
 }
 
-// Wrap breaks a text at 78 columns and indents all lines except the first.
+// Wrap breaks a string at 78 columns and indents all lines except the first.
 func Wrap(text string, indent int) string {
 	var b strings.Builder
 	column := indent

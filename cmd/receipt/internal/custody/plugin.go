@@ -62,7 +62,7 @@ func openPlugin(ctx context.Context, e *cli.Env, name string, o Options) (*keys.
 		return nil, cli.Usage("", "%q: %w", name, err)
 	}
 
-	// Later requests state the hash for the type of the fetched key.
+	// Later requests specify the hash for the type of the fetched key.
 	k.public = public
 	if ec, ok := public.(*ecdsa.PublicKey); ok {
 		k.hash = hashOf(ec)

@@ -126,7 +126,7 @@ func (o *opener) lines(l *logFile, part *source.Part) (*plain, error) {
 	return in, nil
 }
 
-// A spans is a reader of parts of a text, in the order of the parts.
+// A spans is an [io.Reader] that reads parts of a string in order.
 type spans struct {
 	in   io.Reader
 	at   int64

@@ -94,7 +94,7 @@ func (m *maker) become(w *work, e *entry) (status, error) {
 		return refused, err
 	}
 
-	// The log of events states when its task ended.
+	// The event log records when its task ended.
 	if w.events {
 		if e.Receipt, e.Session = draft.ReceiptID, draft.Identifiers.SessionID; m.isOlder(draft.Lifecycle.CompletedAt.Time) {
 			return older, nil

@@ -7,9 +7,9 @@ import (
 	"github.com/receiptkit/receiptkit/internal/kind"
 )
 
-// Next returns the recommended action for a file that is not a receipt. If there is a command to
-// copy, in which the user replaces the words in capitals, it returns the command, and otherwise the
-// advice of the library.
+// Next returns the recommended action for a file that is not a receipt. If there is a command that
+// the user can copy, with placeholders in capitals, it returns that command. Otherwise, it returns
+// the library's advice.
 func Next(f kind.Found, path string) string {
 	file := cli.ShellFile(cli.SourceName(path))
 	if how := nextHow(f.Kind, file); how != "" {

@@ -15,7 +15,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// A Selection contains the inputs that the command line names, in their order.
+// A Selection contains the inputs on the command line, in order.
 type Selection struct {
 	Sources []stream.Source
 	Skipped []stream.Notice // files in directories that are not inputs
@@ -23,7 +23,7 @@ type Selection struct {
 	Stdin   bool
 	Entries int64 // for a ledger, the number of entries; -1 if it is unknown
 
-	spooled  int64 // size of stdin after it was copied
+	spooled  int64 // size of stdin after it has been copied
 	progress *cli.Progress
 }
 
@@ -314,8 +314,8 @@ func (s *Selection) Readings(last string, twice bool) []string {
 	return []string{last}
 }
 
-// Show reports the reading of the inputs to a progress, with one pass for each time that the inputs
-// are read.
+// Show displays the progress of reading the inputs, with one pass for each time that the inputs are
+// read.
 func (s *Selection) Show(p *cli.Progress) {
 	if s.progress = p; p == nil {
 		return

@@ -188,7 +188,7 @@ func (o *checkpointOptions) last(e *cli.Env, log *tlog.Log) (*trust.Head, error)
 
 // grow verifies the receipts, and builds the tree of their hashes.
 func (o *checkpointOptions) grow(ctx context.Context, e *cli.Env, selected *meant, last *trust.Head, progress *cli.Progress) (*merkle.Tree, error) {
-	// Only integrity is checked, because a log states which receipts exist, and not who signed
+	// Only integrity is checked, because a log records which receipts exist, but not who signed
 	// them.
 	v, err := receipt.NewVerifier(nil, receipt.Policy{IntegrityOnly: true, Now: e.Now()})
 	if err != nil {

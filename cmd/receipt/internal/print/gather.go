@@ -23,8 +23,8 @@ type gatherer struct {
 	mu      sync.Mutex
 	changed sync.Cond // of the fields below
 	held    []byte    // not written yet
-	spare   []byte    // memory that is reused for the next texts
-	writing bool      // a goroutine is writing the stored texts
+	spare   []byte    // memory that is reused for the next reports
+	writing bool      // a goroutine is writing the stored text
 	err     error     // the first write error, after which nothing is written
 }
 
@@ -41,7 +41,7 @@ func newGatherer(w io.Writer) *gatherer {
 	return g
 }
 
-// Write adds a text, which is written in one piece. The returned error may have been caused by an
+// Write stores text, which is written in one piece. The returned error may have been caused by
 // earlier text.
 func (g *gatherer) Write(text []byte) (int, error) {
 	g.mu.Lock()

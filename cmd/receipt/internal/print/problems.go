@@ -16,7 +16,7 @@ import (
 )
 
 // A problem is a refuted or undecided receipt, a finding about the entire input, or an input that
-// was not read. Its texts are escaped.
+// was not read. Its strings are escaped.
 type problem struct {
 	level   level
 	rule    receipt.Code // or notRead

@@ -82,11 +82,11 @@ func (p *TextPrinter) pointers(b *Block, label string, list []string, what strin
 	b.Row(label, text+what)
 }
 
-// A Block is a sequence of rows, which consist of a label and a text. All text is escaped,
-// including line feeds, so that no text in a receipt can imitate a row.
+// A Block is a sequence of rows, each of which consists of a label and a string. All text is
+// escaped, including line feeds, so that no text in a receipt can imitate a row.
 type Block struct{ bytes.Buffer }
 
-// Row writes a row with a label and a text, which it escapes.
+// Row writes a row with a label and a string, and escapes the string.
 func (b *Block) Row(label, text string) {
 	fmt.Fprintf(b, "  %-*s%s\n", cli.LabelWidth, label, cli.EscapeLine(text))
 }
@@ -134,7 +134,7 @@ func word(rep *receipt.Report) string {
 
 func (p *TextPrinter) paint(v receipt.Verdict, text string) string { return PaintIf(p.color, v, text) }
 
-// PaintIf colors a text by its verdict if color is set.
+// PaintIf colors a string according to a verdict if color is set.
 func PaintIf(color bool, v receipt.Verdict, text string) string {
 	if !color {
 		return text

@@ -108,9 +108,9 @@ func copies(n int) string {
 	return cli.Count(n) + " copies"
 }
 
-// codeCounts returns a text such as " (code 3, code 1)" for the receipts with a verdict. The counts
-// from reports include copies. The counts from the summary exclude copies, but are not separated by
-// verdict.
+// codeCounts returns a string such as " (code 3, code 1)" for the receipts with a verdict. The
+// counts from reports include copies. The counts from the summary exclude copies, but are not
+// separated by verdict.
 func (t *Totals) codeCounts(s *stream.Summary, v receipt.Verdict) string {
 	others := t.Codes[receipt.Refuted]
 	if v == receipt.Refuted {

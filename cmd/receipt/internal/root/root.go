@@ -45,8 +45,8 @@ func Run(ctx context.Context, args []string, e *cli.Env) int {
 func New(e *cli.Env) *cobra.Command { return rootWith(e, verbs()) }
 
 // newRootFor returns the root command for one command line. Most command lines use a single
-// command, and building all commands with their two hundred flags would take longer than many
-// commands run.
+// command, and building all commands, with their two hundred flags, would take longer than many
+// commands take to run.
 func newRootFor(e *cli.Env, args []string) *cobra.Command {
 	if len(args) > 0 {
 		for _, v := range verbs() {

@@ -108,8 +108,8 @@ func unknownSchema(name string) error {
 	return cli.Usage(hint, "unknown schema %q", name)
 }
 
-// maxFindings is the maximum number of locations that are printed; further locations are only
-// counted.
+// maxFindings is the maximum number of locations that are printed; further locations are counted
+// but not printed.
 const maxFindings = 20
 
 // A schemaCheck lists the locations at which a file does not match a schema.

@@ -73,8 +73,8 @@ Receipts are indexed once.`,
 }
 
 func (o *serveOptions) register(f *pflag.FlagSet) {
-	// The flags are in the order of the help text: served receipts, requirements, clients, and
-	// limits.
+	// The flags are in the order that the help text uses: served receipts, requirements, clients,
+	// and limits.
 	f.StringVar(&o.addr, "addr", "127.0.0.1:8080", "address; port 0 selects a free one (`IP:PORT`)")
 	f.StringArrayVar(&o.receipts, "receipts", nil, "receipts to serve: file, directory, or pattern; repeatable (`PATH`)")
 	f.BoolVar(&o.partial, "partial", false, "do not check absent predecessors")

@@ -15,7 +15,7 @@ const (
 	sessionName = "SessionEnd"
 )
 
-// A span is a part of a text.
+// A span is a part of a string.
 type span struct{ from, to int }
 
 // An item is a member of an object, or an element of an array.
@@ -64,7 +64,7 @@ func container(text []byte, in span, name string, first byte) (value span, found
 	return value, found, nil
 }
 
-// settings returns the span of the outermost object in a text.
+// settings returns the span of the outermost object in a string.
 func settings(text []byte) (span, error) {
 	trimmed := bytes.TrimLeft(text, " \t\r\n")
 	if !json.Valid(text) || trimmed[0] != '{' {
@@ -84,7 +84,7 @@ func insert(text []byte, in span, one string) []byte {
 	return []byte(string(text[:at]) + one + string(text[at:]))
 }
 
-// insertions returns the texts that add a command to settings without hooks, to hooks without
+// insertions returns the strings that add a command to settings without hooks, to hooks without
 // SessionEnd, and to hooks with SessionEnd.
 func insertions(line string) (hooks, event, group string) {
 	var b strings.Builder

@@ -82,7 +82,7 @@ type Head struct {
 // String formats the head for messages.
 func (h *Head) String() string { return fmt.Sprintf("%s, root %v", LeavesText(h.Size), h.Root) }
 
-// LeavesText formats the size of a tree. A forged checkpoint can state any size.
+// LeavesText formats the size of a tree. A forged checkpoint can contain any size.
 func LeavesText(n uint64) string {
 	if n == 1 {
 		return "1 receipt"

@@ -57,7 +57,7 @@ integer outside ±9007199254740991.`,
 	}
 }
 
-// readPair reads two receipts. The exit code of an error is 2, because a text that is not JSON, or
+// readPair reads two receipts. The exit code for an error is 2, because input that is not JSON, or
 // an integer that the canonical form rounds, cannot be compared.
 func readPair(e *cli.Env, paths []string) (a, b *canon.Document, err error) {
 	if paths[0] == cli.StdinName && paths[1] == cli.StdinName {

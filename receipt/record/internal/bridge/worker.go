@@ -65,7 +65,7 @@ func translateWorker(f *Translator, fr *frame) {
 		return
 	}
 
-	// Members that a receipt cannot represent are only counted.
+	// Members that a receipt cannot represent are counted but not recorded.
 	for name := range meta.Members() {
 		if s := name.String(); s != "child_run_id" && s != "receipt_id" {
 			f.counts.Dropped++

@@ -50,7 +50,7 @@
 // later line indicates the end of the turn (turn_duration, stop_hook_summary, or a run of a Stop
 // hook). The log records only the end of a turn, so metadata.inferred lists /lifecycle/final_state.
 // The outcome is CANCELED if a person interrupted the task and no model wrote anything afterward.
-// In a stream, the last result states the outcome. Otherwise, or if the last request received no
+// In a stream, the last result specifies the outcome. Otherwise, or if the last request received no
 // answer or only an API error, the outcome is unreported.
 //
 // Writes: an edit is applied to the content that the line records. Digests are recorded only if the

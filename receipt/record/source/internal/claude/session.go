@@ -13,13 +13,13 @@ import (
 type session struct {
 	id, model   string
 	cost        string
-	unpriced    bool // a result states an invalid cost
+	unpriced    bool // a result contains an invalid cost
 	models      []modelUse
 	usage       story.Usage      // usage of the main thread, if results do not list models
-	told, whole bool             // a result states usage, and usage by model
+	told, whole bool             // a result contains total usage and usage by model
 	open        event.List[said] // messages since the latest result
 	settled     map[string]bool  // IDs of messages that a result covers
-	less        bool             // a result states a smaller cost than an earlier result
+	less        bool             // a result reports a smaller cost than an earlier result
 	ended       bool             // a result was read
 	nameless    bool             // messages since the latest result have no IDs
 }
@@ -64,8 +64,8 @@ func (x *session) priced() bool {
 	return x.cost == "" || len(x.models) > 0 && !slices.ContainsFunc(x.models, func(m modelUse) bool { return m.cost == "" })
 }
 
-// unpaid reports whether the session cost more than its results state, or whether the results state
-// no cost.
+// unpaid reports whether the session cost more than its results report, or whether the results
+// contain no cost.
 func (x *session) unpaid() bool {
 	return x.cost == "" || x.unpriced || x.less || x.nameless || len(x.open.Order) > 0
 }

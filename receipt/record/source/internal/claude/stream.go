@@ -20,8 +20,8 @@ type Stream struct {
 	lastly    string    // the subtype of the latest result; "" while a run is open
 	end       story.End // of the latest result
 	wall      int64
-	counted   bool                  // a result states the duration of its run
-	unclocked bool                  // another result does not state it
+	counted   bool                  // a result contains the duration of its run
+	unclocked bool                  // another result does not contain the duration
 	results   map[canon.Digest]bool // that were read
 	mentions
 }
@@ -59,9 +59,9 @@ func LooksLikeArray(text string) bool {
 	return false
 }
 
-// of returns the session that a line names. A line without a session belongs to the session of the
-// previous line. If the first lines have no session, they belong to the first session that is
-// named.
+// of returns the session that is named in a line. A line without a session belongs to the session
+// of the previous line. If the first lines have no session, they belong to the first session that
+// is named.
 func (t *Stream) of(n canon.Node) *session {
 	id := t.s.Name(n.Member("session_id"))
 	if id == "" && t.latest != nil {
@@ -188,7 +188,7 @@ func (t *Stream) result(n canon.Node, x *session) {
 		t.results[id] = true
 	}
 
-	// Each result states the duration of its run, and the cost of the process so far.
+	// Each result contains the duration of its run, and the cost of the process so far.
 	if d := story.Count(n.Member("duration_ms")); d != nil {
 		t.wall, t.counted = t.wall+*d, true
 	} else {

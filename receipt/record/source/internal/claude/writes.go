@@ -145,9 +145,9 @@ func replace(text, old, anew []byte, all bool) ([]byte, bool) {
 	return bytes.Replace(text, old, anew, n), true
 }
 
-// fits reports whether a patch transforms one text into the other. A patch contains some lines of
-// both texts, with the numbers of their first lines. The patch may contain two spaces in place of
-// each leading tab.
+// fits reports whether a patch transforms one text into the other. A patch contains lines of the
+// old and the new content, with the numbers of the first lines. The patch may contain two spaces in
+// place of each leading tab.
 func fits(before, after []byte, patch canon.Node) bool {
 	if patch.Kind() != canon.KindArray {
 		return false
@@ -171,15 +171,15 @@ func fits(before, after []byte, patch canon.Node) bool {
 	return p.i <= len(p.from) && p.j <= len(p.to) && same(p.from[p.i:], p.to[p.j:])
 }
 
-// A patching is the state of comparing two texts with the hunks of a patch.
+// A patching is the state of a comparison between two strings and the hunks of a patch.
 type patching struct {
 	from, to [][]byte
-	i, j     int  // the next lines of both texts
+	i, j     int  // the next lines of both strings
 	unended  bool // a hunk shows a last line without a line end
 }
 
-// hunk compares the texts with a hunk, including the unchanged lines before it. Lines between hunks
-// are unchanged.
+// hunk compares the strings with a hunk, including the unchanged lines before it. Lines between
+// hunks are unchanged.
 func (p *patching) hunk(hunk canon.Node) bool {
 	start, first, lines := story.Count(hunk.Member("oldStart")), story.Count(hunk.Member("newStart")), hunk.Member("lines")
 	if start == nil || first == nil || lines.Kind() != canon.KindArray {
@@ -200,7 +200,7 @@ func (p *patching) hunk(hunk canon.Node) bool {
 	return true
 }
 
-// line compares one line of a hunk, which begins with a sign, with the texts.
+// line compares one line of a hunk, which begins with a sign, with the strings.
 func (p *patching) line(line []byte) bool {
 	if len(line) == 0 {
 		return false
@@ -234,7 +234,8 @@ func (p *patching) line(line []byte) bool {
 	return true
 }
 
-// linesOf returns the lines in a text. Text after the last line end is a line, unless it is empty.
+// linesOf returns the lines in a string. Text after the last line end is a line, unless it is
+// empty.
 func linesOf(text []byte) [][]byte {
 	lines := bytes.Split(text, []byte("\n"))
 	if ends(text) {
@@ -243,7 +244,7 @@ func linesOf(text []byte) [][]byte {
 	return lines
 }
 
-// ends reports whether the last line of a text has a line end. An empty text has no line.
+// ends reports whether a string ends with a line ending. An empty string has no lines.
 func ends(text []byte) bool { return len(text) == 0 || text[len(text)-1] == '\n' }
 
 func same(a, b [][]byte) bool { return slices.EqualFunc(a, b, bytes.Equal) }

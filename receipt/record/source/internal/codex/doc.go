@@ -18,11 +18,11 @@
 // unreported if the rollout of a fork was appended to that of another session. In codex exec
 // --json, the counts of all turns are added; if no turn has a count, the tokens are unreported.
 //
-// Outcomes of calls: the first lines of an output state Exit code: N or Process exited with code N,
-// or the output is JSON with an exit_code. Otherwise, the status is unreported, because completed
-// is not an outcome. The answer to a request for additional permissions is not recorded, so no
-// approval is recorded for it. The exception is an output that reports that the user rejected the
-// request. The text of an MCP server's result is not interpreted. A web_search_call without a
+// Outcomes of calls: the first lines of an output contain Exit code: N or Process exited with code
+// N, or the output is JSON with an exit_code. Otherwise, the status is unreported, because
+// completed is not an outcome. The answer to a request for additional permissions is not recorded,
+// so no approval is recorded for it. The exception is an output that reports that the user rejected
+// the request. The text of an MCP server's result is not interpreted. A web_search_call without a
 // web_search_end is counted, and the list of calls is a lower bound.
 //
 // Executed commands: Codex itself records the actions that it executed, in exec_command_end,
@@ -34,9 +34,9 @@
 // is never or the reviewer is not the user. Granted approvals are not recorded.
 //
 // If the log of a subagent begins with lines of its parent (subagent_history_start_ordinal), these
-// lines are not read, and the tokens of the parent until then are subtracted. A session with
-// history_base counts from the total of its parent at that line. Without the log of the parent, the
-// tokens of the session are unreported.
+// lines are not read, and the tokens that the parent had used by then are subtracted. A session
+// with history_base counts from the total of its parent at that line. Without the log of the
+// parent, the tokens of the session are unreported.
 //
 // Outcome of the task: it is SUCCEEDED if all turns are complete, and CANCELED if the last turn was
 // aborted. If a turn is open, or in versions without turns, the outcome is unreported. The turns of
@@ -61,9 +61,9 @@
 // Repeated runs of codex exec: runs of the same thread can be distinguished only by their lines. A
 // run extends from the line that names the thread, or from the start of the file, to the next such
 // line. If the lines of a run are the beginning of another run, the run is a copy and is counted
-// once (runs_told_again). A run with different lines is a new run, such as that of a resumed
-// thread. A line is also a copy if it starts a turn while the open turn has no steps yet, or if it
-// ends a turn again with the same text (turns_told_again). If no turn in repeated lines contains
-// its usage, the lines may be a copy or a run that was stopped. The lists are then lower bounds,
-// and if the log ends with such lines, the outcome is unreported.
+// once (runs_told_again). A run with different lines is a new run, for example, the run of a
+// resumed thread. A line is also a copy if it starts a turn while the open turn has no steps yet,
+// or if it ends a turn again with the same text (turns_told_again). If no turn in repeated lines
+// contains its usage, the lines may be a copy or a run that was stopped. The lists are then lower
+// bounds, and if the log ends with such lines, the outcome is unreported.
 package codex

@@ -201,7 +201,7 @@ func (x *Exec) End() {
 	}
 }
 
-// A line contains the statements in a line of codex exec, without texts, so that it can be stored
+// A line contains the data in one line of codex exec, without prose, so that the line can be stored
 // until it is known whether it is a copy.
 type line struct {
 	sum    canon.Digest // of the line

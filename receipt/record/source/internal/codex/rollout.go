@@ -140,7 +140,7 @@ func (r *Rollout) Aside(n canon.Node) {
 }
 
 // meta reads the description of a session. A rollout that continues another session also contains
-// the description of that session; the first description is that of the rollout itself.
+// that session's description; the first description is the rollout's own.
 func (r *Rollout) meta(f *file, p canon.Node) {
 	s, id := r.s, r.s.Name(p.Member("id"))
 

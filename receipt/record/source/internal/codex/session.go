@@ -181,9 +181,9 @@ func (all files) took(s *story.Story, f *file) {
 	s.Took(story.Sum{Model: model, Provider: f.provider, Usage: own.told(part)})
 }
 
-// own returns the usage of a session without that of its parent, and reports whether it is a lower
-// bound, and whether it is known. The count of a fork includes that of its parent, so the fork's
-// own usage is unknown without the parent.
+// own returns the usage of a session without its parent's usage, and reports whether this usage is
+// a lower bound, and whether it is known. The count of a fork includes that of its parent, so the
+// fork's own usage is unknown without the parent.
 func (all files) own(f *file) (own usage, part, known bool) {
 	own, part = f.most()
 	part = part || f.garbled

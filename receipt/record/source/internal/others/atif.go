@@ -75,7 +75,7 @@ func (r *atif) step(n canon.Node, all *account) {
 		story.Tools{}.Ask(s, c.Member("tool_call_id"), c.Member("function_name"), c.Member("arguments"))
 	}
 
-	// A result states no outcome, and some results belong to no call.
+	// Results do not specify an outcome, and some results do not belong to any call.
 	seen := n.Member("observation")
 	if !event.Absent(seen) && seen.Kind() != canon.KindObject {
 		s.Lacks(story.GarbledPart)

@@ -105,7 +105,7 @@ func (r *pi) answer(m canon.Node) {
 	r.end(m.Member("stopReason").String())
 }
 
-// end reads the reason why the model stopped. Only the last message states how the task ended.
+// end reads the reason why the model stopped. Only the last message records how the task ended.
 func (r *pi) end(reason string) {
 	s := r.s
 	s.End, s.Inferred, s.Failure = story.EndUnknown, false, ""

@@ -1,6 +1,6 @@
-// Package otlp reads agent telemetry in OTLP/JSON: spans that follow the GenAI conventions of
-// OpenTelemetry or those of OpenInference, and the events with which Claude Code and Codex record
-// decisions about calls and the results of calls.
+// Package otlp reads agent telemetry in OTLP/JSON: spans that follow the OpenTelemetry GenAI
+// conventions or the OpenInference conventions, and the events with which Claude Code and Codex
+// record decisions about calls and the results of calls.
 //
 // Exporters write IDs in hexadecimal digits or base64, numbers as strings, and enums by number or
 // by name. A file contains one object per line, a single object, or an array. The package accepts

@@ -36,7 +36,7 @@ type spanKey struct {
 }
 
 // A span contains the data that is needed after all spans have been read, because the parent of a
-// span may follow it or be missing.
+// span may appear later or be missing.
 type span struct {
 	parent id
 	class  class

@@ -88,7 +88,7 @@ func (x *Calls) Answer(id canon.Node, outcome Outcome, output canon.Node) *Call 
 	return c
 }
 
-// Answered returns the call that a result names, or nil if no line has requested it.
+// Answered returns the call that is named in a result, or nil if no line has requested it.
 func (x *Calls) Answered(id canon.Node) *Call {
 	c := x.Known(x.story.Name(id))
 	if c == nil {
@@ -101,12 +101,13 @@ func (x *Calls) Answered(id canon.Node) *Call {
 // call may still have been executed.
 type mention struct {
 	call, kind string // ID of the call, and type of the record
-	ended      bool   // the record states that the call returned
+	ended      bool   // the record indicates that the call returned
 }
 
-// Mention records that a record of the given type names a call, and whether the record states that
-// the call returned. The record is counted as ignored if the call ID is "", if no line contains the
-// call, or if the record indicates that the call returned but no line contains its end.
+// Mention records that a record of the given type names a call, and whether that record indicates
+// that the call returned. The record is counted as ignored if the call ID is "", if no line
+// contains the call, or if the record indicates that the call returned but no line contains its
+// end.
 func (x *Calls) Mention(call, kind string, ended bool) {
 	switch m := (mention{call, kind, ended}); {
 	case call == "":

@@ -21,6 +21,6 @@
 //
 // # What is kept
 //
-// A story contains names, IDs, paths, times, counts, and digests. Prompts, texts, tool inputs, and
-// tool results are not stored. Only their digests are stored.
+// A story contains names, IDs, paths, times, counts, and digests. Prompts, messages, tool inputs,
+// and tool results are not stored. Only their digests are stored.
 package story

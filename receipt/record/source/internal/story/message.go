@@ -218,7 +218,7 @@ func (x *Messages) complete() {
 	var all []*Usage
 	var stated Usage
 
-	// A sum may also lack a part that a message states.
+	// A sum may also lack a part that a message contains.
 	for _, m := range x.list.Order {
 		all = append(all, &m.usage)
 	}

@@ -173,8 +173,8 @@ type sessions struct {
 	owned bool   // the source specifies its own session, regardless of the names in later lines
 }
 
-// Names records a session that a line names. The story belongs to the session in the latest line,
-// unless the source specifies its session with Own.
+// Names records a session that is named in a line. The story belongs to the session in the latest
+// line, unless the source specifies its session with Own.
 func (s *Story) Names(id string) {
 	if id == "" {
 		return
@@ -193,10 +193,10 @@ func (s *Story) Own(id string) {
 	}
 }
 
-// Another records a session that a line names but that is not the session of the story.
+// Another records a session that is named in a line but is not the story's session.
 func (s *Story) Another(id string) { s.sessions.all = Once(s.sessions.all, id) }
 
-// Session returns the session of the story, or "" if no line has stated it.
+// Session returns the story's session, or "" if no line has named it.
 func (s *Story) Session() string { return s.sessions.name }
 
 // A tier is a trust tier with the position of the line that records it.
@@ -271,7 +271,7 @@ type prompts struct {
 func (s *Story) Prompt(line string, words canon.Node) {
 	p := &s.prompts
 
-	// Logs may contain copies of lines, for example after a session was resumed.
+	// Logs may contain copies of lines, for example, after a session has been resumed.
 	if p.lines[line] {
 		return
 	}
