@@ -59,7 +59,7 @@ func TestConsistent(t *testing.T) {
 		{`{"metadata":{"a":"https://a.org <redacted:pin>"}}`, [][2]string{{"/metadata/a", `"https://me:pw@a.org 1234"`}}, true},
 		{`{"metadata":{"a":"https://a.org <redacted:pin>"}}`, [][2]string{{"/metadata/a", `"https://b.org 1234"`}}, false},
 
-		// Parts of these texts are withheld.
+		// Parts of these strings are withheld.
 		{`{"metadata":{"a":"paid 5 EUR to [redacted]"}}`, [][2]string{{"/metadata/a", `"paid 5000 EUR to bob"`}}, false},
 		{`{"metadata":{"a":"paid 5 EUR to [redacted]"}}`, [][2]string{{"/metadata/a", `"paid 5 EUR to bob"`}}, true},
 		{`{"metadata":{"a":"paid 5 EUR to [redacted]"}}`, [][2]string{{"/metadata/a", `{"to":"bob"}`}}, false},

@@ -14,7 +14,7 @@ import (
 
 // TestCorpus verifies how many secrets with new values the default rules find, in many forms. They
 // must find nearly all secrets in common forms, most secrets in harder forms, and almost nothing in
-// benign texts. A secret is found if fewer than twelve of its consecutive characters remain. A
+// benign strings. A secret is found if fewer than twelve of its consecutive characters remain. A
 // shorter secret is found unless it remains completely.
 func TestCorpus(t *testing.T) {
 	p := compile(t, redact.Default())
@@ -43,7 +43,7 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
-// laps returns the number of texts to generate from each form.
+// laps returns the number of strings to generate from each form.
 func laps() int {
 	if testsize.Full() {
 		return 5
@@ -51,8 +51,8 @@ func laps() int {
 	return 1
 }
 
-// missedIn counts the texts whose secrets remain, both as the value of a member and in a text that
-// contains another text.
+// missedIn counts the strings whose secrets remain, both as the value of a member and in a string
+// that contains another string.
 func missedIn(t *testing.T, p *redact.Policy, forms []secrets.Form) (missed, texts int) {
 	t.Helper()
 	r, withheld := rand.New(rand.NewPCG(21, 22)), regexp.MustCompile(`<redacted:[a-z0-9_]+>`)
@@ -83,7 +83,7 @@ func missedIn(t *testing.T, p *redact.Policy, forms []secrets.Form) (missed, tex
 	return missed, texts
 }
 
-// falseIn counts the texts in which something is withheld.
+// falseIn counts the strings in which something is withheld.
 func falseIn(t *testing.T, p *redact.Policy, forms []secrets.Form) (wrong, texts int) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(23, 24))

@@ -59,7 +59,7 @@ func FuzzRedact(f *testing.F) {
 }
 
 // FuzzText verifies the same properties as FuzzRedact for a draft with a given name and two given
-// texts.
+// strings.
 func FuzzText(f *testing.F) {
 	f.Add("pin", "https://u:p@h/?token=x#a=b", "k-1234567", uint8(0))
 	f.Add("headers", `{\"a\":\"\u006b-1234567\"} %6b-1234567 pw=k-1`, "xxxyyy zq zzqq", uint8(1))

@@ -80,15 +80,16 @@ func TestMark(t *testing.T) {
 		}
 	}
 
-	// Long texts are searched as a whole, because dividing them into windows would split this key.
+	// Long strings are searched as a whole, because dividing them into windows would split this
+	// key.
 	long := strings.Repeat("word ", 100_000) + begin + strings.Repeat("a", 20_000) + end
 	if got, ok := m.Mark([]byte(long)); !ok || len(got.Text) > 500_100 || !slices.Equal(got.Rules, []string{"private_key_block"}) {
 		t.Errorf("a key of 20,000 letters: %v, %d bytes are left", ok, len(got.Text))
 	}
 }
 
-// FuzzMark verifies that marking a text that is already marked changes nothing, and that no pattern
-// matches a marked text.
+// FuzzMark verifies that marking a string that is already marked changes nothing, and that no
+// pattern matches a marked string.
 func FuzzMark(f *testing.F) {
 	m, err := redact.NewMarker()
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/receiptkit/receiptkit/redact"
 )
 
-// TestMembers verifies that secrets with a revealing name are found both in objects and in texts. A
-// name and a value must be treated as a member in every form.
+// TestMembers verifies that secrets with revealing names are found both in objects and in strings.
+// A name and a value must be treated as a member in every form.
 func TestMembers(t *testing.T) {
 	p := compile(t, redact.Default())
 	const random = "q7Zk2mXw9Rb4TcVn8Jd5Ph3Lg6Fs1Ya"

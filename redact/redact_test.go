@@ -118,7 +118,7 @@ func TestStrict(t *testing.T) {
 	again(t, p, r)
 }
 
-// TestSurvivors verifies that texts that only resemble secrets are kept (numbers 205 and 206).
+// TestSurvivors verifies that strings that only resemble secrets are kept (numbers 205 and 206).
 func TestSurvivors(t *testing.T) {
 	p := compile(t, redact.Default())
 	for _, text := range []string{
@@ -228,7 +228,7 @@ func TestSpelling(t *testing.T) {
 	}
 }
 
-// TestSummary verifies the line that states how many values were withheld by each rule.
+// TestSummary verifies the line that reports how many values were withheld by each rule.
 func TestSummary(t *testing.T) {
 	p := compile(t, redact.Rules{Names: []string{"pin"}, Detectors: []secret.Detector{kDigits()}})
 	for in, want := range map[string]string{

@@ -47,7 +47,7 @@ func TestServices(t *testing.T) {
 	}
 }
 
-// leftOf returns twelve characters of a secret that remain in a text, or "" if there are none. If
+// leftOf returns twelve characters of a secret that remain in a string, or "" if there are none. If
 // the secret is shorter, it is returned only if it remains completely.
 func leftOf(text, secret string) string {
 	n := min(len(secret), 12)
@@ -59,7 +59,7 @@ func leftOf(text, secret string) string {
 	return ""
 }
 
-// TestBenign verifies that nothing is withheld in typical agent texts without secrets.
+// TestBenign verifies that nothing is withheld in typical agent strings that contain no secrets.
 func TestBenign(t *testing.T) {
 	p := compile(t, redact.Default())
 	r := rand.New(rand.NewPCG(11, 12))

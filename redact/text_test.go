@@ -115,7 +115,7 @@ func TestLongTexts(t *testing.T) {
 }
 
 // TestHostileTexts verifies that redaction with the complete policy takes linear time (numbers 207
-// and 208). With a quadratic algorithm, each of these texts would take hours. A secret at the end
+// and 208). With a quadratic algorithm, each of these strings would take hours. A secret at the end
 // of the text must still be found.
 func TestHostileTexts(t *testing.T) {
 	p := compile(t, redact.Default())
@@ -135,7 +135,7 @@ func TestHostileTexts(t *testing.T) {
 	}
 }
 
-// TestRepeated verifies that a text that contains many secrets also takes linear time.
+// TestRepeated verifies that a string that contains many secrets also takes linear time.
 func TestRepeated(t *testing.T) {
 	p := compile(t, redact.Default())
 	size := 1 << 14

@@ -16,7 +16,8 @@ func asTools(text string) []string {
 	return []string{"mcp__srv__" + text, "mcp__" + text + "__list_issues", "mcp__srv__run__" + text + "__now", "host:mcp__srv__" + text + " of mcp__srv__list"}
 }
 
-// TestToolNames verifies that a text that is detected as a secret is also detected in a tool name.
+// TestToolNames verifies that a string that is detected as a secret is also detected in a tool
+// name.
 func TestToolNames(t *testing.T) {
 	p := compile(t, redact.Default())
 	cleaned := func(text string) string {

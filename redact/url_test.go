@@ -128,8 +128,8 @@ func quote(text string) string {
 	return b.String() + `"`
 }
 
-// TestWholeURLs verifies that the upstream rule applies only if the entire text is an http or https
-// URL.
+// TestWholeURLs verifies that the upstream rule applies only if the entire string is an http or
+// https URL.
 func TestWholeURLs(t *testing.T) {
 	const r = "%5Bredacted%5D"
 	p := compile(t, redact.Rules{URLs: redact.URLsWhole})
@@ -149,7 +149,8 @@ func TestWholeURLs(t *testing.T) {
 	}
 }
 
-// TestURLTime verifies that the processing time is linear in the length of the text, for any text.
+// TestURLTime verifies that the processing time is linear in the length of the string, for any
+// string.
 func TestURLTime(t *testing.T) {
 	p := compile(t, redact.Rules{URLs: redact.URLsAnywhere})
 	size := 1 << 16

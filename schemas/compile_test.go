@@ -173,7 +173,7 @@ func TestReferenceLoopsEnd(t *testing.T) {
 	}
 }
 
-// checkOnly checks a text without also checking its canonical form.
+// checkOnly checks a string without also checking its canonical form.
 func checkOnly(t testing.TB, s *schemas.Schema, src string) schemas.Result {
 	t.Helper()
 	doc, err := canon.Parse([]byte(src))

@@ -49,7 +49,7 @@ func text(t testing.TB, v any) string {
 	return string(b)
 }
 
-// check checks a text and its canonical form, which must lead to the same result.
+// check checks a string and its canonical form, which must lead to the same result.
 func check(t testing.TB, s *schemas.Schema, src string) schemas.Result {
 	t.Helper()
 	doc, err := canon.Parse([]byte(src))

@@ -20,7 +20,7 @@ import (
 type rule struct {
 	t       *testing.T
 	s       *schemas.Schema
-	yes, no int // number of texts that the acceptor accepted, and number that it left to the library
+	yes, no int // number of strings that the acceptor accepted, and number that it left to the library
 }
 
 func newRule(t *testing.T, schema string) *rule {
@@ -32,9 +32,9 @@ func newRule(t *testing.T, schema string) *rule {
 	return &rule{t: t, s: s}
 }
 
-// holds tests the acceptor with a text. The acceptor must accept only texts that the library
-// accepts. It must also accept every valid text in a usual form, because the library would accept
-// such a text more slowly.
+// holds tests the acceptor with a string. The acceptor must accept only strings that the library
+// accepts. It must also accept every valid string in a usual form, because the library would accept
+// such a string more slowly.
 func (r *rule) holds(text string, usual bool) {
 	r.t.Helper()
 	d, err := canon.Parse([]byte(text))
@@ -53,7 +53,7 @@ func (r *rule) holds(text string, usual bool) {
 	}
 }
 
-// tried fails unless the acceptor accepted at least yes texts and left at least no texts to the
+// tried fails unless the acceptor accepted at least yes strings and left at least no strings to the
 // library.
 func (r *rule) tried(yes, no int) {
 	r.t.Helper()

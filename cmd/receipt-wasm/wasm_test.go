@@ -199,7 +199,7 @@ func timeless(lines string) string {
 	return regexp.MustCompile(`("started":"|"finished":"|later than now, )[^"]*"`).ReplaceAllString(lines, `$1"`)
 }
 
-// difference returns the first line that differs between two texts.
+// difference returns the first line that differs between two strings.
 func difference(got, want string) string {
 	a, b := strings.SplitAfter(got, "\n"), strings.SplitAfter(want, "\n")
 	for i := range min(len(a), len(b)) {

@@ -71,7 +71,7 @@ func (s *keyService) asked(t *testing.T) int {
 	return 0
 }
 
-// issuing starts receipt ledger issue with a draft that has the given ID.
+// issuing starts `receipt ledger issue` with a draft that has the given ID.
 func issuing(t *testing.T, id, key string) (*exec.Cmd, *bytes.Buffer) {
 	t.Helper()
 	draft := readFile(t, "draft.json")

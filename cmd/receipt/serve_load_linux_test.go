@@ -432,7 +432,7 @@ func (a *attack) post(key string, body []byte) {
 			a.bodies.Add(1)
 		} else {
 			a.refused.Add(1)
-			select { // wait as clients do, which also limits the load of this process
+			select { // wait as clients do, which also limits the load on this process
 			case <-time.After(100 * time.Millisecond):
 			case <-a.ctx.Done():
 			}

@@ -243,7 +243,7 @@ func receiptOf(t *testing.T, log string) string {
 }
 
 // TestShowGit compares the digests from recorded sessions with git repositories. Each repository
-// has a commit for each content that the log states, and the receipt, which other code creates,
+// has a commit for each content that the log records, and the receipt, which other code creates,
 // contains the digests. Unless it runs at full size, the test reads only small logs.
 func TestShowGit(t *testing.T) {
 	needs(t, "git")

@@ -56,8 +56,8 @@ func TestTenReceipts(t *testing.T) {
 	}
 }
 
-// explainAll verifies that all numbers in a text are correct. It also verifies that the check would
-// reject any other number, and any number without its bound.
+// explainAll verifies that all numbers in a string are correct. It also verifies that the check
+// would reject any other number, and any number without its bound.
 func explainAll(t *testing.T, receipt []byte, out string) {
 	t.Helper()
 	text := strings.Join(strings.Fields(out), " ")
@@ -76,8 +76,8 @@ func explainAll(t *testing.T, receipt []byte, out string) {
 	}
 }
 
-// explain removes the expected phrases from a text, in order. Afterward, no number and no bound may
-// remain.
+// explain removes the expected phrases from a string, in order. Afterward, no number and no bound
+// may remain.
 func explain(text string, phrases []string) error {
 	rest := regexp.MustCompile(`[0-9]|at least|at most|reportedly`)
 	for _, phrase := range phrases {

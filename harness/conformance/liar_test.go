@@ -254,13 +254,13 @@ func (o *honest) tasks(change func(x *exchanged)) http.Handler {
 	})
 }
 
-// A seen remembers the earlier values of texts.
+// A seen remembers the earlier values of strings.
 type seen struct {
 	mu   sync.Mutex
 	what map[string]string
 }
 
-// put stores a text under a name, and returns the previously stored text.
+// put stores a string under a name, and returns the previously stored string.
 func (s *seen) put(name, text string) (before string, known bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

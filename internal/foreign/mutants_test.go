@@ -260,7 +260,7 @@ func FuzzAEL(f *testing.F) {
 	})
 }
 
-// fuzzFormats verifies that every text gets a report, and that a text is verified only if its
+// fuzzFormats verifies that every string gets a report, and that a string is verified only if its
 // covered members equal those of a seed.
 func fuzzFormats(f *testing.F, formats ...string) {
 	all := seeds(f)

@@ -30,7 +30,7 @@ func read(t testing.TB, path ...string) []byte {
 	return data
 }
 
-// trusted returns a set of Ed25519 keys, which are passed as hexadecimal digits indexed by ID.
+// trusted returns a set of Ed25519 keys, which are passed as hexadecimal strings and indexed by ID.
 func trusted(t testing.TB, issuer string, list map[string]string) *keys.Set {
 	t.Helper()
 	var all []*keys.PublicKey

@@ -22,7 +22,7 @@ func rowsOf(t testing.TB, text []byte) []headline.Row {
 	return headline.Read(doc.Root()).Headline().Rows
 }
 
-// rowTexts returns the texts of the rows that have the given label.
+// rowTexts returns the contents of the rows that have the given label.
 func rowTexts(rows []headline.Row, label string) (list []string) {
 	on := false
 	for _, r := range rows {

@@ -58,7 +58,7 @@ func TestEntriesAreACopy(t *testing.T) {
 	}
 }
 
-// TestParse verifies that texts that are not manifests are rejected with the expected errors.
+// TestParse verifies that strings that are not manifests are rejected with the expected errors.
 func TestParse(t *testing.T) {
 	m := seal(t, drafts(t, 3)).Manifest
 	e, text := m.Entries(), string(m.Marshal())

@@ -95,7 +95,7 @@ func TestEntriesOfBundle(t *testing.T) {
 	local := file(t, "local.json")
 	same(t, "sanitized", sanitized(t, local, bundle.Sanitized, false).Entries, byPath(ofLocal()))
 
-	// A replacement inside a text is not listed if the entire text is withheld later.
+	// A replacement inside a string is not listed if the entire string is withheld later.
 	payload := ofLocal()
 	for i, e := range payload {
 		if e.Path == "$.attachments[0].text" || e.Path == "$.transcript.sections[0].messages[0].content" || e.Path == "$.transcript.sections[0].messages[1].content.url" {

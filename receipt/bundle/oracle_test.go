@@ -59,7 +59,7 @@ var patterns = func() (list []pattern) {
 	return list
 }()
 
-// The pattern matches the user information in a URL inside a text, which the format's reference
+// The pattern matches the user information in a URL inside a string, which the format's reference
 // harness does not remove.
 var userinfo = regexp.MustCompile(`(?i)(\b[a-z][a-z0-9+.-]*://)[^\s/?#"<>@]+@`)
 
@@ -162,7 +162,7 @@ func (o *oracle) apply(v map[string]any, mode bundle.Mode) {
 }
 
 // agree verifies that Sanitize and the oracle return the same result for a local bundle. One
-// difference is intentional: if a text is withheld, earlier changes inside it are not listed.
+// difference is intentional: if a string is withheld, earlier changes inside it are not listed.
 func agree(t *testing.T, local []byte, mode bundle.Mode) {
 	t.Helper()
 	got := sanitized(t, local, mode, false)

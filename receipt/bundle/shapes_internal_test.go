@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// WithoutPaths removes absolute paths from a text.
+// WithoutPaths removes absolute paths from a string.
 var WithoutPaths = withoutPaths
 
 // Update reports whether committed files are written again.

@@ -16,7 +16,7 @@ var surroundings = []struct{ before, after string }{
 	{"https://example.org/?cwd=", "&a=b"}, {"see https://example.org/a/b and ", ""}, {"cc -I", ""}, {"cwd%3D", ""}, {"PATH=/usr/bin:", ":/opt/bin"},
 }
 
-// strict returns the strict bundle for a run that contains a text in a member with any name.
+// strict returns the strict bundle for a run that contains a string in a member with any name.
 func strict(t *testing.T, text any) []byte {
 	t.Helper()
 	run := tree(t, file(t, "run.json"))

@@ -56,7 +56,7 @@ func TestSignCheckpointRefuses(t *testing.T) {
 }
 
 // TestCosign verifies that a witness's key creates cosignatures with the witness's name, and that
-// the private key file states the key's purpose.
+// the private key file specifies the key's purpose.
 func TestCosign(t *testing.T) {
 	log, err := keys.Generate(rand.Reader, keys.Ed25519, "log")
 	if err != nil {

@@ -265,7 +265,7 @@ func TestMLDSAPEM(t *testing.T) {
 }
 
 // TestMLDSAHeader verifies that a signature covers the token's signing input (RFC 9964) without a
-// context, and that the header has the same members as that of other tokens.
+// context, and that the header has the same members as the headers of other tokens.
 func TestMLDSAHeader(t *testing.T) {
 	k := testKeys()[mldsa65]
 	sig := signWith(t, k)

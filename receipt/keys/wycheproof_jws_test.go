@@ -116,7 +116,7 @@ func runWycheproof(t *testing.T, file string, atLeast int, reasons divergence) m
 	return verdicts
 }
 
-// TestWycheproofJWS verifies that nothing is accepted that the file declares invalid (reliability
+// TestWycheproofJWS verifies that nothing that the file declares invalid is accepted (reliability
 // #143 to #146). The constants are the reasons why some tokens are rejected although the file
 // declares them valid.
 func TestWycheproofJWS(t *testing.T) {

@@ -250,8 +250,8 @@ func TestIdempotencyKey(t *testing.T) {
 	}
 }
 
-// TestOnceOf verifies that each part of the scope matters, and that the boundaries between the
-// parts matter, too. Logs contain the digest, so it must never change.
+// TestOnceOf verifies that each part of the scope and the boundaries between the parts matter. Logs
+// contain the digest, so it must never change.
 func TestOnceOf(t *testing.T) {
 	base := idempotencyScope{Actor: canon.Sum([]byte("a")), Workspace: "w", Method: "POST", Target: "/v1/tasks", Key: "k"}
 	seen := map[canon.Digest]string{}

@@ -75,7 +75,7 @@ func TestDialects(t *testing.T) {
 			t.Errorf("no %s in %s", part, want)
 		}
 	}
-	// The digests in a diff refer to files only if the texts in the diff are entire files.
+	// The digests in a diff refer to files only if the strings in the diff are entire files.
 	for old, whole := range map[string]bool{"old": true, "ol": false} {
 		d := mustBridge(t, call, ask(`"toolCallId":"c","content":[{"type":"diff","path":"p","oldText":"`+old+`","newText":"new","_meta":{"harn":{"permission_preview":{"preimageSha256":"`+sum+`"}}}}]`, ""),
 			updateLine(`"sessionUpdate":"tool_call_update","toolCallId":"c","status":"completed"`))

@@ -11,7 +11,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record"
 )
 
-// prompted records, with the given options, frames that occur between a prompt and its end.
+// prompted records frames that occur between a prompt and its end, with the given options.
 func prompted(o record.Options, lines ...string) (string, error) {
 	all := append([]string{`{"at":"2026-01-01T00:00:00Z","from":"client","frame":{"jsonrpc":"2.0","id":"p","method":"session/prompt","params":{"sessionId":"s","prompt":[{"type":"text","text":"dig"}]}}}`}, lines...)
 	all = append(all, `{"jsonrpc":"2.0","id":"p","result":{"stopReason":"end_turn"}}`)

@@ -90,7 +90,7 @@ func read(t testing.TB, o record.Options, text []byte, form record.Form) *record
 	return l
 }
 
-// differ describes the first difference between two texts.
+// differ describes the first difference between two strings.
 func differ(a, b string) string {
 	at := 0
 	for at < len(a) && at < len(b) && a[at] == b[at] {

@@ -119,10 +119,10 @@ func large() int {
 	return 3 << 20
 }
 
-// long pads a text to 4 KB.
+// long pads a string to 4 KB.
 func long(n string) string { return n + filler[:4<<10-len(n)] }
 
-// repeat returns n copies of a text, separated by commas.
+// repeat returns n copies of a string, separated by commas.
 func repeat(n int, part func(n string) string) string {
 	var b strings.Builder
 	for i := range n {

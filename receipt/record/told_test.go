@@ -38,7 +38,8 @@ func told(o record.Options, lines ...line) (string, error) {
 	return string(out), err
 }
 
-// has verifies that a draft contains the given texts, and does not contain texts that start with !.
+// has verifies that a draft contains the given strings, and does not contain strings that start
+// with !.
 func has(t *testing.T, name, draft string, wants ...string) {
 	t.Helper()
 	for _, want := range wants {

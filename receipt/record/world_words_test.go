@@ -69,5 +69,6 @@ func TestOneWordMore(t *testing.T) {
 	}
 }
 
-// TestOnlyWhatFramesSay verifies that the draft for a log of frames contains exactly the facts.
+// TestOnlyWhatFramesSay verifies that the draft for a log of frames contains exactly the facts that
+// the frames record.
 func TestOnlyWhatFramesSay(t *testing.T) { eachWorld(t, true) }

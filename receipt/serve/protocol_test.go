@@ -355,8 +355,8 @@ func TestVerifyStored(t *testing.T) {
 	}
 }
 
-// TestHidden verifies that the responses for an absent receipt, an absent route, and an absent
-// store are the same, and that the server reveals nothing to a client without a version and a key.
+// TestHidden verifies that the server returns the same response for an absent receipt, an absent
+// route, and an absent store, and that it reveals nothing to a client without a version and a key.
 func TestHidden(t *testing.T) {
 	o := shelved(t)
 	key, keys := apiKeysOf(t, "ci")

@@ -61,8 +61,8 @@ func TestTurns(t *testing.T) {
 	}
 }
 
-// TestTurnsGivenUp verifies that a waiter that is canceled gives up its turn and does not delay
-// other waiters.
+// TestTurnsGivenUp verifies that a canceled waiter gives up its turn and does not delay other
+// waiters.
 func TestTurnsGivenUp(t *testing.T) {
 	turns := newTurns(2)
 	one, err := turns.take(t.Context(), "a", 1)

@@ -317,7 +317,7 @@ func spaces(n int) io.Reader {
 	return io.LimitReader(repeat(bytes.Repeat([]byte(" "), piece), int64(n/piece+1)), int64(n))
 }
 
-// parts returns a reader that concatenates texts and readers.
+// parts returns a reader that concatenates strings and readers.
 func parts(list ...any) io.Reader {
 	var all []io.Reader
 	for _, p := range list {

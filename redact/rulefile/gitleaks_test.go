@@ -148,7 +148,7 @@ func TestParseGitleaksRefuses(t *testing.T) {
 	}
 }
 
-// generate returns a text that matches a pattern, ignoring the assertions in the pattern.
+// generate returns a string that matches a pattern, ignoring the assertions in the pattern.
 func generate(r *rand.Rand, b *strings.Builder, re *syntax.Regexp) {
 	times := func(lo, hi int) {
 		if hi < 0 || hi > lo+4 {

@@ -218,7 +218,7 @@ func TestMisses(t *testing.T) {
 	}
 }
 
-// TestSurvivors verifies that nothing matches in texts that are not secrets (reliability #205,
+// TestSurvivors verifies that nothing matches in strings that are not secrets (reliability #205,
 // #206).
 func TestSurvivors(t *testing.T) {
 	s := compile(t, Default())

@@ -79,7 +79,7 @@ func TestWriter(t *testing.T) {
 		}
 
 		groups, list := readBack(t, file.Bytes())
-		if want := n/65_000 + 1; groups != want || len(list) != n+1 { // the lengths of texts also determine the groups
+		if want := n/65_000 + 1; groups != want || len(list) != n+1 { // the lengths of strings also determine the groups
 			t.Fatalf("%d groups of %d rows, want %d of %d", groups, len(list), want, n+1)
 		}
 		for i, row := range list[:n] {
@@ -151,8 +151,8 @@ func TestNullIsNull(t *testing.T) {
 	}
 }
 
-// TestFileIsWhatWasWritten verifies each value in a file with many pages. Some of the texts share a
-// prefix with the previous text, some extend it, and others have nothing in common with it.
+// TestFileIsWhatWasWritten verifies each value in a file with many pages. Some of the strings share
+// a prefix with the previous string, some extend it, and others have nothing in common with it.
 func TestFileIsWhatWasWritten(t *testing.T) {
 	c := rand.New(rand.NewPCG(3, 4))
 	texts := []string{"", "a", "ab", "abc", "é", "sha256:", strings.Repeat("a", 256), strings.Repeat("a", 255) + "b"}
@@ -226,7 +226,7 @@ func TestHashesAreHalved(t *testing.T) {
 	}
 }
 
-// TestGroupsAreBounded verifies that long texts end a row group early.
+// TestGroupsAreBounded verifies that long strings end a row group early.
 func TestGroupsAreBounded(t *testing.T) {
 	var file bytes.Buffer
 	w := parquet.NewWriter(&file)

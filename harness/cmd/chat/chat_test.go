@@ -517,8 +517,8 @@ func TestRunWaits(t *testing.T) {
 	}
 }
 
-// TestListenerIsReplaced verifies that unsubscribing a listener that was replaced does not remove
-// its replacement.
+// TestListenerIsReplaced verifies that unsubscribing a listener that has been replaced does not
+// remove its replacement.
 func TestListenerIsReplaced(t *testing.T) {
 	var l listeners
 	told := ""

@@ -576,8 +576,8 @@ func TestCallerLeaves(t *testing.T) {
 	}
 }
 
-// TestForgotten verifies that a suspended turn whose session was deleted fails without running a
-// node.
+// TestForgotten verifies that a suspended turn whose session has been deleted fails without running
+// a node.
 func TestForgotten(t *testing.T) {
 	m := new(memory)
 	c := talk(t, m, waits("s"), func(_ context.Context, s *state) ([]message, error) {

@@ -46,7 +46,7 @@ func full(t *testing.T, dir, beyond string, by int64) (lift func()) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	signal.Ignore(syscall.SIGXFSZ) // without the signal, writes fail as on a full disk
+	signal.Ignore(syscall.SIGXFSZ) // without the signal, writes fail as they would on a full disk
 	var before syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &before); err != nil {
 		t.Fatal(err)

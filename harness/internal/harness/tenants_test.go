@@ -40,7 +40,7 @@ func work(c *client, marker string) tenancy {
 	key := []string{"Idempotency-Key", "same"}
 	c.session = c.post("/v1/sessions", 201, object{"workspace_id": c.workspace, "metadata": object{"of": marker}}, key...)["id"].(string)
 	said := c.post("/v1/sessions/"+c.session+"/messages", 201, object{"message": message(marker)}, key...)
-	other := c.post("/v1/tasks", 202, object{"session_id": c.session, "input": message(marker)}, key...)["id"].(string) // only the actor distinguishes this request from those of other tenants
+	other := c.post("/v1/tasks", 202, object{"session_id": c.session, "input": message(marker)}, key...)["id"].(string) // only the actor distinguishes this request from the requests of other tenants
 	c.reach(other, "COMPLETED")
 	task := c.submit(marker, key...)
 	if again := c.submit(marker, key...); again != task {

@@ -155,7 +155,7 @@ func TestSameDraftAtOnce(t *testing.T) {
 	}
 }
 
-// slow signs like a remote key service.
+// slow signs as slowly as a remote key service.
 type slow struct {
 	receipt.Signer
 	takes time.Duration

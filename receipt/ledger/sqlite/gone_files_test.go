@@ -389,9 +389,9 @@ func TestOpenedMeanwhile(t *testing.T) {
 	}
 }
 
-// TestOverwritten verifies what happens if an older state is copied over the file of an open
-// ledger. Either all receipts that are acknowledged afterward must be in the file in the end, or
-// the ledger must be refused.
+// TestOverwritten checks what happens if an older state is copied over the file of an open ledger.
+// Either all receipts that are acknowledged afterward must be in the file in the end, or the ledger
+// must be refused.
 func TestOverwritten(t *testing.T) {
 	enough := 30
 	if testsize.Full() {

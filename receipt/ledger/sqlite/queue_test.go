@@ -52,8 +52,8 @@ func (s *table) Find(ctx context.Context, k ledger.Key) (*ledger.Row, error) {
 	return s.Ledger.Find(ctx, k)
 }
 
-// TestStoreContexts verifies that the store receives a context with a deadline and the values of a
-// caller, and that a call that exceeds the deadline ends.
+// TestStoreContexts verifies that the store receives a context with a deadline and the caller's
+// values, and that a call that exceeds the deadline is ended.
 func TestStoreContexts(t *testing.T) {
 	type key struct{}
 	store := new(table)

@@ -23,12 +23,12 @@ import (
 var workspaceName = regexp.MustCompile(`\.[0-9a-f]{8}$`)
 
 // A counter reads a log with a different parser than the sources and without their rules. It
-// collects all texts and all times, and adds all numbers, which is an upper bound for tokens and
+// collects all strings and all times, and adds all numbers, which is an upper bound for tokens and
 // costs. No draft may claim more than the counter finds.
 type counter struct {
 	texts   map[string]bool
-	joined  strings.Builder // all texts, converted to lowercase
-	digests map[string]bool // digests of all texts, and of all texts that result from applying patches
+	joined  strings.Builder // all strings, converted to lowercase
+	digests map[string]bool // digests of all strings, and of all strings that result from applying patches
 	times   map[int64]bool  // times in Unix milliseconds, as in receipts
 	tokens  float64
 	costs   float64
@@ -146,7 +146,7 @@ func (c *counter) patched(o map[string]any) {
 	}
 }
 
-// apply applies a patch to a text.
+// apply applies a patch to a string.
 func apply(text string, hunks []any, tabs bool) (string, bool) {
 	body, end := strings.CutSuffix(text, "\n")
 	from := strings.Split(body, "\n")

@@ -215,7 +215,7 @@ func TestExecutionFile(t *testing.T) {
 }
 
 // TestWorkspaceNames verifies that projects with the same name in different places have different
-// workspaces, and that worktrees have the workspace of their repository.
+// workspaces, and that worktrees share their repository's workspace.
 func TestWorkspaceNames(t *testing.T) {
 	at := func(dir string) string {
 		return recorded(t, strings.ReplaceAll(transcript(said), `"cwd":"/w"`, fmt.Sprintf(`"cwd":%q`, dir))).Identifiers.WorkspaceRef

@@ -500,7 +500,7 @@ func (r told) agents(t *testing.T, f facts, got map[string]int) {
 }
 
 func (r told) tokens(t *testing.T, f facts) {
-	if f.File.Name == "opencode-tool-calls.json" { // no line states tokens, but the facts count them as 0
+	if f.File.Name == "opencode-tool-calls.json" { // no line contains token counts, but the facts count them as 0
 		f.Models, f.Tokens = nil, nil
 	}
 	models := maps.Clone(f.Models)

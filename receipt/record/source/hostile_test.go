@@ -65,7 +65,7 @@ func tryRead(t testing.TB, log []byte) *receipt.Draft {
 }
 
 // TestHostile verifies that, regardless of how the lines of a log are changed, no draft claims
-// anything that no line states.
+// anything that is not recorded in a line.
 func TestHostile(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	cuts, mixtures := 1, 1

@@ -27,7 +27,7 @@ const (
 	codexWrapped = `response_item {"type":"custom_tool_call_output","call_id":"w1","output":"done"}`
 )
 
-// codexItem returns a line that states that an item is complete.
+// codexItem returns a line that reports that an item is complete.
 func codexItem(item string) string {
 	return `event_msg {"type":"item_completed","thread_id":"th","turn_id":"t1","item":` + item + `}`
 }

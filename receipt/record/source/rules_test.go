@@ -143,7 +143,7 @@ func TestRepeated(t *testing.T) {
 	}
 }
 
-// TestCalls verifies that the outcome of a call is the one that a line states, and is not
+// TestCalls verifies that the outcome of a call is the one that a line records, and is not
 // determined by anything else.
 func TestCalls(t *testing.T) {
 	for name, test := range map[string]struct{ result, besides, want, category string }{

@@ -43,8 +43,8 @@ func TestUnreadClaude(t *testing.T) {
 }
 
 // TestMentions verifies that a line in a stream turns every list of actions into a lower bound if
-// it mentions a call or a task that no other line states. A line that repeats a known call or task
-// must not.
+// it mentions a call or a task that is not recorded in any other line. A line that repeats a known
+// call or task must not.
 func TestMentions(t *testing.T) {
 	system := func(sub, members string) string {
 		return `{"type":"system","subtype":"` + sub + `","session_id":"s"` + members + `}`
@@ -99,7 +99,7 @@ func TestMentions(t *testing.T) {
 	}
 }
 
-// TestProgressOfCalls verifies that lists stay complete if a line states that a known call is
+// TestProgressOfCalls verifies that lists stay complete if a line reports that a known call is
 // running, or that a hook is running without a call.
 func TestProgressOfCalls(t *testing.T) {
 	const line = `,"sessionId":"s","timestamp":"2026-04-25T10:00:04Z"`

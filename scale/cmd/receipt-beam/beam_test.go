@@ -316,7 +316,7 @@ func TestFixtures(t *testing.T) {
 	}
 }
 
-// packed compresses a text with gzip.
+// packed compresses a string with gzip.
 func packed(t *testing.T, text []byte) []byte {
 	t.Helper()
 	var b bytes.Buffer

@@ -262,7 +262,7 @@ func TestFileReplaced(t *testing.T) {
 	}
 }
 
-// texts returns an iterator over texts, like the iterators that a runner supplies.
+// texts returns an iterator over strings, like the iterators that a runner supplies.
 func texts(list []string) func(*[]byte) bool {
 	return func(to *[]byte) bool {
 		if len(list) == 0 {

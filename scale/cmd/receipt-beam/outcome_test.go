@@ -63,7 +63,7 @@ func TestExit(t *testing.T) {
 	}
 }
 
-// TestRefused verifies that a run that is not possible as requested leads to a one-line error and
+// TestRefused verifies that a run that is impossible as requested fails with a one-line error and
 // writes nothing.
 func TestRefused(t *testing.T) {
 	trusted, one := fixture(t, "keys/trust.json"), fixture(t, "valid/task.json")

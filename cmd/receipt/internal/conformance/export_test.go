@@ -52,7 +52,7 @@ func Judge(ctx context.Context, line Line, file string, env ...string) (verdict,
 	return a.Verdict, code, step, nil
 }
 
-// AnswerOf runs a command on a file and returns the verdict of the command.
+// AnswerOf runs a command on a file and returns the command's verdict.
 func AnswerOf(ctx context.Context, command []string, file string, timeout time.Duration) (verdict string, err error) {
 	a, err := answerOf(ctx, command, question{file: file}, timeout)
 	if err != nil {

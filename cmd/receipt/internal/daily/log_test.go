@@ -21,7 +21,7 @@ const (
 )
 
 // TestLogsThatChange verifies that only bytes that were part of the survey are recorded. If a log
-// has grown, only the part that was surveyed is read. If a log was replaced, it is not read.
+// has grown, only the part that was surveyed is read. If a log has been replaced, it is not read.
 func TestLogsThatChange(t *testing.T) {
 	grown := asked + answered + asked
 	for name, test := range map[string]struct {

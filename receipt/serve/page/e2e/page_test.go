@@ -331,7 +331,7 @@ func testFixtures(t *testing.T, browser context.Context, url string) {
 			continue
 		}
 		b.pick("#receipt-files", fixture(t, c.File))
-		if c.File == "malicious/missing-chain.json" || c.File == "malicious/empty.json" { // a document in the form of a draft, which is not sealed, and an empty file
+		if c.File == "malicious/missing-chain.json" || c.File == "malicious/empty.json" { // an unsealed document in the form of a draft, and an empty file
 			b.wait(`document.querySelector("#outcome > .strangers")`)
 			continue
 		}

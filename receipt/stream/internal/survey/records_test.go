@@ -74,7 +74,8 @@ func FuzzRecords(f *testing.F) {
 	})
 }
 
-// sorted checks that the bytes are in the same order as the fields, and have the fixed width.
+// sorted checks that the bytes are in the same order as the fields, and have the required fixed
+// width.
 func sorted(t *testing.T, kind string, width int, a, b []byte, want int) {
 	t.Helper()
 	if len(a) != width || len(b) != width {

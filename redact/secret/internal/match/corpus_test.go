@@ -10,8 +10,8 @@ import (
 	"github.com/receiptkit/receiptkit/redact/secret/internal/match"
 )
 
-// TestCorpusIsNaive verifies that scanning concatenated, truncated, and joined texts from the
-// corpus gives the same result as searching the entire text with every regular expression.
+// TestCorpusIsNaive verifies that scanning concatenated, truncated, and joined strings from the
+// corpus gives the same result as searching the entire string with every regular expression.
 func TestCorpusIsNaive(t *testing.T) {
 	detectors := everyday()
 	s := compile(t, detectors)

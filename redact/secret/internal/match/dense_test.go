@@ -27,8 +27,9 @@ func dense(r *rand.Rand, size int) []byte {
 	return b
 }
 
-// TestDenseIsNaive verifies the result of scanning a text in which every few bytes are or resemble
-// a secret. It must equal the result of searching the entire text with every regular expression.
+// TestDenseIsNaive verifies the result of scanning a string in which every few bytes are or
+// resemble a secret. It must equal the result of searching the entire string with every regular
+// expression.
 func TestDenseIsNaive(t *testing.T) {
 	s := compile(t, everyday())
 	texts := 40

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Naive scans a text as documented, using as little of the engine as possible. It uses each
-// detector separately, and searches the entire text with a regular expression.
+// Naive scans a string as documented, using as little of the engine as possible. It uses each
+// detector separately, and searches the entire string with a regular expression.
 func Naive(s *Scanner, text []byte) []Span {
 	owner := make([]int, len(text)) // for each byte, 1 plus the index of the match that contains it, or 0
 	var finds []Span
@@ -93,8 +93,8 @@ func Criteria(s *Scanner) (list []Criterion) {
 	return list
 }
 
-// Met reports whether a text meets the criterion, and whether the criterion's regular expression
-// matches the text.
+// Met reports whether a string meets the criterion, and whether the criterion's regular expression
+// matches the string.
 func (c Criterion) Met(text []byte) (met, matches bool) {
 	return c.of.met(c.w, text), c.of.met(c.plain, text)
 }

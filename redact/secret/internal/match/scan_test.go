@@ -26,7 +26,7 @@ func compile(t testing.TB, detectors []secret.Detector) *match.Scanner {
 // everyday returns the detectors that redaction uses by default.
 func everyday() []secret.Detector { return append(secret.Default(), secret.HomePath()) }
 
-// small returns detectors that match short texts and use every kind of search.
+// small returns detectors that match short strings and use every kind of search.
 func small() []secret.Detector {
 	return []secret.Detector{
 		{Name: "begins", Pattern: `ab[cd]{2,4}`},
@@ -66,8 +66,8 @@ func randomText(r *rand.Rand, n int) []byte {
 	return b
 }
 
-// brief reports whether tests must be short, which means that they use fewer and shorter texts for
-// the same cases. Tests that measure durations are meaningful only if brief returns false.
+// brief reports whether tests must be short, which means that they use fewer and shorter strings
+// for the same cases. Tests that measure durations are meaningful only if brief returns false.
 func brief() bool { return testing.Short() || raceEnabled }
 
 // full reports whether tests run at their full size, which is the case if CI is set and the race
@@ -199,7 +199,7 @@ func BenchmarkCompile(b *testing.B) {
 	}
 }
 
-// TestScanHostile verifies that scanning a text that is four times as long takes about four times
+// TestScanHostile verifies that scanning a string that is four times as long takes about four times
 // as long, regardless of its content (reliability #207 to #209).
 func TestScanHostile(t *testing.T) {
 	s := compile(t, secret.Default())
@@ -279,7 +279,7 @@ func TestScanLong(t *testing.T) {
 	}
 }
 
-// TestScanAllocates verifies that scanning a text without secrets allocates no memory after the
+// TestScanAllocates verifies that scanning a string without secrets allocates no memory after the
 // first few scans.
 func TestScanAllocates(t *testing.T) {
 	if raceEnabled {
@@ -367,7 +367,7 @@ func TestTreeSize(t *testing.T) {
 	}
 }
 
-// TestCompileIsLazy verifies that a default detector is not compiled before a text needs it.
+// TestCompileIsLazy verifies that a default detector is not compiled before a string needs it.
 func TestCompileIsLazy(t *testing.T) {
 	s := compile(t, secret.Default())
 	before := match.Compiled(s)

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestTree verifies that the tree and the list of words agree on whether a text is a word or the
-// beginning of a word, for every text of a few letters.
+// TestTree verifies that the tree and the list of words agree on whether a string is a word or the
+// beginning of a word, for every string of a few letters.
 func TestTree(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
