@@ -48,7 +48,7 @@ func sections() []section {
 	}
 }
 
-// lines measures all sections except those to skip, on one core, and reports its progress.
+// lines runs all sections except the skipped ones on one core, and reports its progress.
 func (b *bench) lines(messages io.Writer, skip []string, short bool) []result.Line {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	var lines []result.Line

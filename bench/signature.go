@@ -71,7 +71,7 @@ func (s *sample) warm() {
 	s.warmed = true
 }
 
-// signatures returns the signatures on receipts in an order in which the keys alternate.
+// signatures returns the signatures on receipts, ordered so that their keys alternate.
 func signatures(set *keys.Set, receipts [][]byte) []signature {
 	public, seen := publicKeys(set), map[string]int{}
 	var list []signature

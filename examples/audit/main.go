@@ -78,7 +78,7 @@ func (f keyFile) Trust(context.Context) (trust receipt.Trust, version string, er
 	return trust, canon.Sum(jwks).String(), err
 }
 
-// A costLimit is a [receipt.Rule]: a task may not cost more.
+// A costLimit is a [receipt.Rule] that limits the cost of a task.
 type costLimit float64
 
 func (costLimit) Name() string { return "cost_limit" }

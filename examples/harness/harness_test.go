@@ -165,7 +165,7 @@ func TestReadme(t *testing.T) {
 	}
 }
 
-// lines returns the lines of a text without indentation.
+// lines splits text into lines and removes their indentation.
 func lines(text string) (list []string) {
 	for line := range strings.Lines(text) {
 		list = append(list, strings.TrimSpace(line))

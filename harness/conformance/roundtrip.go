@@ -42,7 +42,8 @@ func readsBack(ctx context.Context, s *suite, st statement) *posted {
 	return p
 }
 
-// read expects the statement in the resource when it is read, and in the list of resources.
+// read expects that the resource contains the statement, both when the resource is requested by ID
+// and in the list of resources.
 func (p *posted) read(ctx context.Context, s *suite) {
 	alone := expect(s.get(ctx, "v1/%ss/%s", raw(p.of.kind), p.id).Status(200).Object(p.of.kind))
 	if p.of.in(alone.Root(), alone.Request.String()); p.of.list == "" {

@@ -114,8 +114,8 @@ func isLine(text string) bool {
 }
 
 // readLastEventID returns the ID of the last event that a client received, or "" if the client
-// sends none. The error is an *[protocol.Error] if the header occurs several times or if no event
-// can have the ID.
+// sends none. The error is a *[protocol.Error] if the header occurs more than once or if its value
+// cannot be the ID of an event.
 func readLastEventID(h http.Header) (string, error) {
 	list := h.Values(lastEventID)
 	switch {

@@ -223,7 +223,7 @@ func (s *streamer) fail(err error, r *protocol.Request) {
 		return
 	}
 
-	// The cause appears only in the log of the server.
+	// The cause appears only in the server's log.
 	e := protocol.Internal(err, "the events cannot be read")
 	if errors.Is(err, ErrGone) {
 		e = protocol.Expired(lastEventID)

@@ -279,9 +279,9 @@ func (j *Journal) Len(v View) int {
 // events that are not longer than this in total.
 const pageBytes = 1 << 20
 
-// find returns the positions of the events in the view that follow id, and whether there are no
-// others. The argument passed is the number up to which an earlier call found no event after this
-// ID; find updates it.
+// find returns the positions of the view's events after id, up to limit. The result end reports
+// whether these events are the last ones. The argument passed is the number up to which an earlier
+// call found no event after this ID; find updates it.
 func (j *Journal) find(v View, id string, limit int, passed *int) (found []numbered, end bool, err error) {
 	j.mu.RLock()
 	defer j.mu.RUnlock()

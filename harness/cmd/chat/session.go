@@ -91,7 +91,7 @@ type listener struct {
 const most = 100
 
 // add sets the listener of a session, replacing the previous one, and delivers the outcomes that
-// arrived in the meantime. The returned function remove has no effect after the listener was
+// arrived in the meantime. The returned function remove has no effect after the listener has been
 // replaced. Outcomes that were not delivered before the removal wait for the next listener.
 func (l *listeners) add(session string, tell func(outcome)) (remove func()) {
 	l.mu.Lock()
