@@ -158,7 +158,9 @@ func (h *history) run(lists ...[]string) {
 			go h.issue(number, ids)
 		}
 		for h.ready() {
+			h.mu.Lock()
 			processes := slices.Sorted(maps.Keys(h.pending))
+			h.mu.Unlock()
 			alternatives := len(processes)
 			if h.crashes > 0 {
 				alternatives *= int(fates)
@@ -167,10 +169,12 @@ func (h *history) run(lists ...[]string) {
 			number, f := processes[choice%len(processes)], fate(choice/len(processes))
 			if f != runs {
 				h.crashes--
-				h.seen["crash"]++
+				h.sees("crash")
 			}
+			h.mu.Lock()
 			c := h.pending[number]
 			delete(h.pending, number)
+			h.mu.Unlock()
 			c.fate <- f
 		}
 	})
@@ -182,8 +186,11 @@ func (h *history) run(lists ...[]string) {
 func (h *history) ready() bool {
 	for {
 		synctest.Wait()
-		if len(h.pending) == h.left {
-			return h.left > 0
+		h.mu.Lock()
+		waiting, left := len(h.pending), h.left
+		h.mu.Unlock()
+		if waiting == left {
+			return left > 0
 		}
 		time.Sleep(time.Millisecond) // the process waits before it tries again
 	}
