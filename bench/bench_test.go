@@ -190,7 +190,7 @@ func TestShortForm(t *testing.T) {
 			t.Errorf("%s %s", c.ID, c.Why)
 		}
 	}
-	if got := strings.Count(messages.String(), "\n"); got != 7 {
+	if got := strings.Count(messages.String(), "\n"); got != 8 {
 		t.Errorf("%d sections:\n%s", got, &messages)
 	}
 }
