@@ -126,8 +126,10 @@ func (c *acceptorCompiler) values(a *acceptor, s canon.Node) {
 		}
 		c.unknown = c.unknown || a.integer && slices.Contains(types, "number")
 	}
+	// Numbers are compared as doubles (RFC 8785 section 3.2.2.3), so the bound must be a double.
 	if least := s.Member("minimum"); !least.IsZero() {
 		a.minimum = least.Float()
+		c.unknown = c.unknown || a.minimum != math.Trunc(a.minimum)
 	}
 
 	// For enum and const, only string values are supported.
@@ -137,7 +139,7 @@ func (c *acceptorCompiler) values(a *acceptor, s canon.Node) {
 	}
 	a.kinds &= 1 << canon.KindString
 	a.words = append(textsOf(enum), textsOf(only)...)
-	c.unknown = c.unknown || len(a.words) != max(enum.Len(), 1) || !enum.IsZero() && !only.IsZero()
+	c.unknown = c.unknown || len(a.words) != max(enum.Len(), 1) || !enum.IsZero() && !only.IsZero() || only.Len() > 0
 }
 
 // textsOf returns a string, or the strings in an array.

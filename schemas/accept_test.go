@@ -115,3 +115,26 @@ func FuzzAccept(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text []byte) { agrees(t, s, text) })
 }
+
+// TestAcceptorLeaves verifies that schemas whose values the acceptor would compare differently are
+// left to the library.
+func TestAcceptorLeaves(t *testing.T) {
+	for schema, text := range map[string]string{
+		`{"const": ["a"]}`:  `"a"`,
+		`{"const": 1}`:      `"1"`,
+		`{"enum": ["a",1]}`: `"a"`,
+		`{"minimum": 0.1}`:  `0.09999999999999999999`, // its double is that of 0.1
+	} {
+		s, err := schemas.CompileText("urn:test", []byte(schema), schemas.Embedded{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := canon.Parse([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if schemas.Accepts(s, d.Root()) {
+			t.Errorf("%s accepts %s without the library", schema, text)
+		}
+	}
+}
