@@ -32,7 +32,8 @@ func TestLogDocument(t *testing.T) {
 
 	// All commands run in the same shell. A separator line follows the output of each block.
 	const separator = "---- end of "
-	script, want := "set -eu\n", map[string]string{
+	// If a command fails, the programs in the background end, too.
+	script, want := "set -eu\ntrap 'kill $(jobs -p) 2>/dev/null || true' EXIT\n", map[string]string{
 		"keys":    "",
 		"policy":  "",
 		"start":   "receipt-log: listening on http://127.0.0.1:",
