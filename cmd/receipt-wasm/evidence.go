@@ -86,14 +86,12 @@ func (ev *evidence) read(f besideFile) error {
 
 	case kind.Batch:
 		m, err := batch.ParseManifest(f.Data)
-		var syntax *canon.SyntaxError
-		var invalid *batch.InvalidError
-		switch {
-		case errors.As(err, &syntax), errors.As(err, &invalid):
-			return err
-		case err != nil: // the root does not match the leaves
-			ev.refute(f, receipt.CodeMerkleRootMismatch, err.Error(), "ask the issuer for the batch with which the receipts were sealed")
+		if wrong := (*batch.RootError)(nil); errors.As(err, &wrong) {
+			ev.refute(f, receipt.CodeMerkleRootMismatch, wrong.Detail, "ask the issuer for the batch with which the receipts were sealed")
 			return nil
+		}
+		if err != nil {
+			return err
 		}
 		ev.names[receipt.Piece{Kind: "batch", Index: len(ev.Batches)}] = f.Name
 		ev.Batches = append(ev.Batches, m)

@@ -19,6 +19,14 @@ func (e *DraftError) Error() string { return fmt.Sprintf("batch: draft %d: %v", 
 // Unwrap returns Err.
 func (e *DraftError) Unwrap() error { return e.Err }
 
+// A RootError indicates that the root in a manifest does not match the leaves in it.
+type RootError struct {
+	Detail string // both roots and, if [Manifest.Explain] has an explanation, the explanation
+}
+
+// Error returns the detail.
+func (e *RootError) Error() string { return "batch: " + e.Detail }
+
 // An InvalidError describes why JSON is not a manifest. Either it does not match the schema, or it
 // lists a value twice.
 type InvalidError struct {

@@ -92,7 +92,7 @@ func (m *Manifest) Check(d *canon.Document) error {
 		return fmt.Errorf("batch: receipt %+.60q: the manifest lists %v at /merkle_root, the receipt has none", id, m.root)
 	}
 	if root != m.root {
-		return explained(mismatch("/merkle_root", m.root, root), m.Explain(root))
+		return fmt.Errorf("%w%s", mismatch("/merkle_root", m.root, root), explained(m.Explain(root)))
 	}
 	if hash != e.ReceiptHash {
 		return mismatch(place+"receipt_hash", e.ReceiptHash, hash)
@@ -101,13 +101,12 @@ func (m *Manifest) Check(d *canon.Document) error {
 	return nil
 }
 
-// explained appends the explanation why to an error about an incorrect root, unless the explanation
-// is empty.
-func explained(err error, why string) error {
+// explained returns the end of a message about an incorrect root, or "" without an explanation.
+func explained(why string) string {
 	if why == "" {
-		return err
+		return ""
 	}
-	return fmt.Errorf("%w: %s", err, why)
+	return ": " + why
 }
 
 // statedRoot returns the root in a receipt, or zero if the receipt contains no valid root.

@@ -13,8 +13,8 @@ import (
 // identifies one receipt. A manifest may have at most [MaxBytes] bytes and [MaxEntries] entries.
 //
 // If the manifest is not valid JSON, the error is or wraps a *[canon.SyntaxError]. If it does not
-// match the schema or lists a value twice, the error is an *[InvalidError]. Otherwise, the error
-// describes an incorrect root.
+// match the schema or lists a value twice, the error is an *[InvalidError]. If the root does not
+// match the leaves, the error is a *[RootError].
 func ParseManifest(data []byte) (*Manifest, error) {
 	doc := new(canon.Document)
 	if err := doc.Parse(data, canon.Limits{Bytes: MaxBytes, Depth: maxDepth}); err != nil {
@@ -45,8 +45,7 @@ func ParseManifest(data []byte) (*Manifest, error) {
 	// Compute the root from the leaves, and compare it with the root in the manifest.
 	m := newManifest(entries)
 	if stated != m.root {
-		err := fmt.Errorf("batch: the manifest states the root %v, its leaves have the RFC 9162 root %v", stated, m.root)
-		return nil, explained(err, m.Explain(stated))
+		return nil, &RootError{fmt.Sprintf("the manifest states the root %v, its leaves have the RFC 9162 root %v%s", stated, m.root, explained(m.Explain(stated)))}
 	}
 
 	return m, nil

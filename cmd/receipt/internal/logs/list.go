@@ -12,6 +12,7 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/print"
+	"github.com/receiptkit/receiptkit/internal/headline"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
@@ -181,7 +182,7 @@ func (r *listedReceipt) String() string {
 	}
 	text := func(recorded *string) string {
 		if recorded == nil {
-			return "not recorded"
+			return headline.NotRecorded
 		}
 		return *recorded
 	}

@@ -288,7 +288,6 @@ func ReadManifest(e *cli.Env, path string) (*batch.Manifest, error) {
 // readManifest reads a manifest. If the root does not match the leaves, the manifest is evidence
 // that fails, and is reported as a finding.
 func readManifest(e *cli.Env, path string) (*batch.Manifest, *stream.Finding, error) {
-	const hint = "use a file from receipt batch seal"
 	data, err := input.ReadBounded(e, path, batch.MaxBytes+1)
 	if err != nil {
 		return nil, nil, err
@@ -298,13 +297,12 @@ func readManifest(e *cli.Env, path string) (*batch.Manifest, *stream.Finding, er
 		return m, nil, nil
 	}
 
-	var syntax *canon.SyntaxError
-	var invalid *batch.InvalidError
-	if !errors.As(err, &syntax) && !errors.As(err, &invalid) {
-		return nil, &stream.Finding{Code: receipt.CodeMerkleRootMismatch, Source: cli.SourceName(path), Detail: strings.TrimPrefix(err.Error(), "batch: "), Hint: hint}, nil
+	if wrong := (*batch.RootError)(nil); errors.As(err, &wrong) {
+		return nil, &stream.Finding{Code: receipt.CodeMerkleRootMismatch, Source: cli.SourceName(path), Detail: wrong.Detail,
+			Hint: "ask the issuer for the batch with which the receipts were sealed"}, nil
 	}
 	if wrong := input.WrongKind(path, data, "a batch manifest", kind.Batch); wrong != nil {
 		return nil, nil, wrong
 	}
-	return nil, nil, cli.Usage(hint, "%q: %w", path, briefly(err))
+	return nil, nil, cli.Usage("use a file from receipt batch seal", "%q: %w", path, briefly(err))
 }
