@@ -43,16 +43,17 @@ func (e *ProofError) Unwrap() error { return e.Err }
 // A TimeoutError indicates that the log returned no proof before the context ended. The log may
 // nevertheless contain the hash.
 type TimeoutError struct {
-	Last error // error of the last request that was not interrupted, if there was one
+	Last error // error of the last request that ctx did not interrupt, or else of the first request
 	Err  error // error of the context
 }
 
+// Error describes the last request.
 func (e *TimeoutError) Error() string {
 	var timeout interface{ Timeout() bool }
 	if errors.As(e.Last, &timeout) && timeout.Timeout() {
 		return "gave up: the log did not respond in time"
 	}
-	return "gave up: " + e.Last.Error()
+	return fmt.Sprintf("gave up: %v", e.Last)
 }
 
 // Unwrap returns both errors.
