@@ -119,7 +119,7 @@ function fail(error) {
   at("running").hidden = true;
   showGiven();
   show(null);
-  complain(error instanceof Cancelled ? "Cancelled. Nothing was decided." : ["Nothing was decided: ", error.message, "."]);
+  complain(error instanceof Cancelled ? "Canceled. There is no verdict." : ["There is no verdict: ", error.message, "."]);
 }
 
 function complain(text) {
@@ -230,7 +230,7 @@ async function demonstrate({ given, options }, source, pointer, undo) {
   const input = { name: "demonstration", file: new Blob([changed]) };
   const run = await core.verify([input], given.keys, [], options);
   const opened = await core.open(input, 1);
-  const back = button("Undo: back to the receipt that was given", () => {
+  const back = button("Undo: back to the original receipt", () => {
     undo();
     at("tamper").focus();
   }, { id: "undo" });
@@ -250,8 +250,8 @@ function showGiven() {
   const strangers = few(inputs.strangers, ({ what }) => `no receipt: ${what}`);
   const beside = inputs.beside.map((file) => row(file, file.what, true)), keys = inputs.keys.map((file) => row(file, file.what, true));
   const waiting = inputs.receipts.length + inputs.strangers.length === 0;
-  const missing = inputs.receipts.length > 0 && keys.length === 0 ? "No keys yet: only whether the content was changed can be told. Get the key set from the issuer, not from whoever sent the receipt."
-    : waiting && keys.length + beside.length > 0 ? `${keys.length > 0 ? "The keys are" : "The evidence is"} here. Now the receipt.` : null;
+  const missing = inputs.receipts.length > 0 && keys.length === 0 ? "No keys yet: without them, the signer cannot be confirmed. Get the key set from the issuer, not from the sender of the receipt."
+    : waiting && keys.length + beside.length > 0 ? `${keys.length > 0 ? "The keys are" : "The evidence is"} here. Now add the receipt.` : null;
   at("drop").classList.toggle("small", !waiting);
   at("given").replaceChildren(h("ul", {}, receipts, strangers, beside, keys), ...(missing ? [h("p", { class: "aside" }, missing)] : []));
 }

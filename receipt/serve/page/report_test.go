@@ -96,7 +96,7 @@ func TestReportPlain(t *testing.T) {
 		fmt.Sprintf("Refuted receipts (100 of %d)", counts[receipt.Refuted]), fmt.Sprintf("Undecided receipts (%d)", counts[receipt.Undecided]),
 		fmt.Sprintf("… %d more", counts[receipt.Refuted]-100),
 		"<code>truncated</code>", "whether receipts follow <code>tail_not_checked</code>", "3 keys, " + canon.Sum(nil).String(),
-		"5 files, 70000 bytes; 1 could not be read; 1 skipped", "Begun 2026-04-25T19:17:33Z, finished 2026-04-25T19:18:33Z", "<code>" + canon.Sum(nil).String() + "</code>",
+		"5 files, 70000 bytes; 1 could not be read; 1 skipped", "Started 2026-04-25T19:17:33Z, finished 2026-04-25T19:18:33Z", "<code>" + canon.Sum(nil).String() + "</code>",
 	} {
 		if !strings.Contains(plain, want) {
 			t.Errorf("the plain part has no %q", want)

@@ -30,7 +30,7 @@ func testAnswer(b *tab) {
 	}
 	shown := b.text("#outcome .answer")
 	for _, want := range []string{
-		"Example Cloud signed this, dated 25 April 2026 (by a key that trust.json trusts); not one character was changed since.",
+		"Example Cloud signed this, dated 25 April 2026 (by a key that trust.json trusts); the content has not changed since.",
 		"harness_example_cloud", "fingerprint stSf3OLTRJe5RSUZsZwy8_HZGXzC73ZLURTBGC-v3OQ", "the file does not say since when",
 		"Task succeeded in 1 min 19 s for USD 0.1842", "workspace.patch.apply approved by", "25 April 2026", "Yes, as what its issuer states.",
 		"If one person sent you both", "that what the issuer states is true",
@@ -65,7 +65,7 @@ func testSitting(t *testing.T, browser context.Context, url, stream string) {
 	}
 
 	b.fresh("invoice.pdf", resealed(t))
-	b.expect("Refuted", "Fits its own hash", "Signature forged")
+	b.expect("Refuted", "Matches its own hash", "Signature forged")
 	if shown := b.text("#outcome .answer"); !strings.Contains(shown, "Do not rely on this. Its signature was not created with the key that it names") || strings.Contains(shown, "signature_invalid") {
 		t.Errorf("of a forgery: %s", shown)
 	}
@@ -263,7 +263,7 @@ func testExampleIsNobody(t *testing.T, browser context.Context, url string) {
 	b.click("#example")
 	b.expect("Verified", "Unchanged", "Signer confirmed")
 	b.drop(fixture(t, "valid/task.json"))
-	b.expect("Intact", "Fits its own hash", "Signer not confirmed")
+	b.expect("Intact", "Matches its own hash", "Signer not confirmed")
 	if given := b.text("#given"); !strings.Contains(given, "No keys yet") {
 		t.Errorf("given: %s", given)
 	}

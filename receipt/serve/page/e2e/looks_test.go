@@ -24,7 +24,7 @@ func states(b *tab, stream string, visit func(name string)) {
 	b.click("#outcome .technical > summary")
 	visit("technical")
 	b.drop(fixture(b.T, "malicious/other-key-signed.json"))
-	b.expect("Refuted", "Fits its own hash", "Signature forged")
+	b.expect("Refuted", "Matches its own hash", "Signature forged")
 	visit("forged")
 	b.drop(writeFile(b.T, "invoice.pdf", "%PDF-1.7\n"))
 	b.wait(`document.querySelector("#outcome .stranger")`)

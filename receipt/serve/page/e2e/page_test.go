@@ -104,9 +104,9 @@ func testUse(t *testing.T, browser context.Context, url, stream string) {
 		t.Errorf("the steps show %s", shown)
 	}
 	b.pick("#receipt-files", fixture(t, "malicious/other-key-signed.json"))
-	b.expect("Refuted", "Fits its own hash", "Signature forged")
+	b.expect("Refuted", "Matches its own hash", "Signature forged")
 	b.pick("#receipt-files", fixture(t, "malicious/unknown-key.json"))
-	b.expect("Undecided", "Fits its own hash", "Signer not confirmed")
+	b.expect("Undecided", "Matches its own hash", "Signer not confirmed")
 	b.pick("#receipt-files", fixture(t, "malicious/cut-off.json"))
 	b.expect("Refuted", "Not readable", "Signer not confirmed")
 
@@ -243,7 +243,7 @@ func testMany(b *tab, stream string) {
 	b.click("#outcome .actions button:first-of-type") // back
 	b.expect("Refuted")
 	b.click("#outcome .of-undecided .finding-head button")
-	b.expect("Undecided", "Fits its own hash", "Signer not confirmed")
+	b.expect("Undecided", "Matches its own hash", "Signer not confirmed")
 }
 
 // testPages verifies that thousands of findings are divided into pages, and that a finding can be
@@ -273,7 +273,7 @@ func testIntegrity(b *tab) {
 	b.click("#given .small")
 	b.expect("Refuted") // the stream without the keys
 	b.pick("#receipt-files", fixture(b.T, "valid/task.json"))
-	b.expect("Intact", "Fits its own hash", "Signer not confirmed")
+	b.expect("Intact", "Matches its own hash", "Signer not confirmed")
 	if green := eval[[]string](b, `[...document.querySelectorAll("#outcome .good")].map((e) => e.outerHTML.slice(0, 200))`); len(green) > 0 {
 		b.Errorf("green, of what only is intact: %q", green)
 	}
@@ -382,7 +382,7 @@ func testCancel(t *testing.T, browser context.Context, url, stream string) {
 	b.drop(fixture(t, "keys/trust.json"), large)
 	b.wait(`!document.getElementById("running").hidden && document.getElementById("progress").value > 0`)
 	b.click("#cancel")
-	b.wait(`document.getElementById("problem").innerText.includes("Cancelled. Nothing was decided.")`)
+	b.wait(`document.getElementById("problem").innerText.includes("Canceled. There is no verdict.")`)
 	b.drop(fixture(t, "valid/task.json"))
 	b.expect("Verified", "Unchanged", "Signer confirmed")
 	b.quiet()

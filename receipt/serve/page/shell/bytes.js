@@ -12,7 +12,7 @@ const decoder = new TextDecoder();
 // renderBytes displays an opened document. In a demonstration, nothing can be downloaded.
 export function renderBytes(document, demonstration) {
   if (!document.preimage) {
-    return section("bytes", "The hashed bytes", h("p", {}, "There are none: the input is no strict JSON object."), text("The text as it was received", document.source));
+    return section("bytes", "The hashed bytes", h("p", {}, "There are none: the input is not a strict JSON object."), text("The text as it was received", document.source));
   }
   const copy = button("Copy the command", async () => {
     try {
@@ -30,7 +30,7 @@ export function renderBytes(document, demonstration) {
     raw(document.shell, "command"),
     demonstration ? null : h("p", { class: "buttons" }, copy, save),
     text("The hashed bytes", document.preimage),
-    text("The whole receipt in canonical form", document.canonical),
+    text("The complete receipt in canonical form", document.canonical),
     text("The text as it was received", document.source));
 }
 

@@ -49,8 +49,8 @@ export function renderMany({ run, actions, open, from = 0 }) {
 function renderEach({ summary, reports, given }, open) {
   if (summary.receipts > most) return null;
   const single = given.beside.filter((one) => one.kind === "proof").length;
-  return section("each", "One by one",
-    single > 0 && h("p", { class: "aside" }, `Proofs are of one receipt, and are checked when you open that: ${number(single)} ${single === 1 ? "file was" : "files were"} given.`),
+  return section("each", "Each receipt",
+    single > 0 && h("p", { class: "aside" }, `A proof is for one receipt, and is checked when you open that receipt: ${number(single)} ${single === 1 ? "file was" : "files were"} given.`),
     h("ul", { class: "verdicts" },
       reports.map((report) => renderRow(report, given.receipts.length, open)),
       given.strangers.slice(0, most).map(({ name, what, next }) => h("li", { class: "none" }, icon("none"), h("strong", {}, "Not a receipt"), h("span", { class: "name" }, foreign(name, 160)), h("span", { class: "aside" }, `${what}: ${next}`)))));

@@ -16,7 +16,7 @@ export function renderSingle({ report, summary, keys, together, evidence = [], a
   const receipt = parsed(opened);
   return h("div", { class: demonstration ? "single demonstration" : "single" },
     demonstration && banner(demonstration),
-    example && h("p", { class: "caution open" }, "This is an example that the page brought along. Nobody has sent it, and its keys are for tests."),
+    example && h("p", { class: "caution open" }, "This is an example that is part of the page. Nobody sent it to you, and its keys are for tests."),
     h("div", { class: "certificate" },
       h("p", { class: "paper-only" }, demonstration || example ? "An example, which certifies nothing" : "Record of a verification"),
       renderHeadlines(report, basis(keys, report, together), receipt, JSON.parse(opened.headline)),
@@ -60,7 +60,7 @@ function parsed(opened) {
 
 function banner({ target, undo }) {
   return h("div", { class: "banner", role: "note", "aria-label": "demonstration" },
-    h("p", {}, h("strong", {}, "Demonstration. "), "This is not the receipt that you were given: this page changed one byte of a copy, ", target.label, " at ", h("code", {}, target.pointer), "."),
+    h("p", {}, h("strong", {}, "Demonstration. "), "This is not the receipt that you received: this page changed one byte of a copy, ", target.label, " at ", h("code", {}, target.pointer), "."),
     h("p", { class: "change" }, h("del", {}, target.before), " → ", h("ins", {}, target.after)),
     h("p", { class: "buttons" }, undo));
 }

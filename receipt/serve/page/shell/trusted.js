@@ -18,7 +18,7 @@ export function renderTrusted(keys) {
     key.not_before ? ` from ${key.not_before}` : "", key.not_after ? ` until ${key.not_after}` : "", !key.revoked && !key.not_before && !key.not_after ? "always" : ""];
   return section("trusted", `Trusted keys (${number(keys.count)})`,
     h("details", {}, h("summary", {}, "Compare the fingerprints with what the issuer published"),
-      table("These keys came from the files that were given, never from a receipt", ["key", { name: "fingerprint (RFC 7638)", kind: "code" }, "speaks for", "as", "valid"], keys.keys, (key) => [
+      table("These keys are from the files that you added, never from a receipt", ["key", { name: "fingerprint (RFC 7638)", kind: "code" }, "speaks for", "as", "valid"], keys.keys, (key) => [
         [mono(key.id), h("span", { class: "detail" }, `${key.algorithm}, `, foreign(key.file))], mono(key.fingerprint),
         key.issuers.length > 0 ? key.issuers.map((issuer, i) => [i > 0 ? ", " : "", foreign(issuer)]) : "the issuer that is asked for", key.roles.join(", "), period(key)], 200)));
 }

@@ -161,7 +161,7 @@ function fixtures(cases) {
     const greens = shown.querySelectorAll(".headline.good").length;
     check(`${file}: verdict`, shown.querySelector(".verdict strong")?.textContent.toLowerCase(), verdict);
     check(`${file}: green`, greens, verdict === "verified" ? 2 : 0);
-    check(`${file}: headlines`, ["Unchanged", "Fits its own hash", "Changed", "Not readable"].includes(content) && ["Signer confirmed", "Signer not confirmed", "Signature forged"].includes(signer), true);
+    check(`${file}: headlines`, ["Unchanged", "Matches its own hash", "Changed", "Not readable"].includes(content) && ["Signer confirmed", "Signer not confirmed", "Signature forged"].includes(signer), true);
     check(`${file}: nobody vouches`, signer !== "Signer confirmed" && content === "Unchanged", false);
     if (verdict === "verified") check(`${file}: told`, [content, signer], ["Unchanged", "Signer confirmed"]);
     const told = shown.querySelector(".headlines").textContent;

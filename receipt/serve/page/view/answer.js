@@ -40,13 +40,13 @@ function renderAbout(report, receipt) {
 function sentence(report, receipt, given, why) {
   const refuted = member(report, "verdict") === "refuted";
   if (why) return [refuted ? "Do not rely on this. " : "Nobody vouches for this yet. ", cause(report, receipt, why)];
-  if (member(report, "scope") !== "full") return "Nobody vouches for this yet. It fits its own hash, which anyone can make.";
+  if (member(report, "scope") !== "full") return "Nobody vouches for this yet. The content matches its own hash, which anyone can compute.";
 
   const dated = longDate(time(receipt, "issued_at"));
   const files = given.map((file) => text(file.path) || text(file.name)).filter((name) => name !== "");
   return [issuerName(receipt), signers(report).length > 0 ? " signed this" : " vouches for this through its log", dated === "" ? "" : `, dated ${dated}`,
     files.length > 0 ? [" (by a key that ", foreign(files[0], 80), files.length > 1 ? ` and ${plural(files.length - 1, "other file")}` : "", " trusts)"] : "",
-    "; not one character was changed since."];
+    "; the content has not changed since."];
 }
 
 // cause returns the reason as a sentence. If the content was changed after a valid signature, the
@@ -76,10 +76,10 @@ const sound = (report) => signed(report) && member(report, "verdict") === "verif
 
 function renderWho(report, receipt, given) {
   const id = member(receipt, "issuer", "id"), named = text(member(receipt, "issuer", "name"));
-  if (!isObject(member(receipt, "issuer"))) return h("p", {}, "The file does not say who made it.");
+  if (!isObject(member(receipt, "issuer"))) return h("p", {}, "The file does not name an issuer.");
   return [
     h("p", { class: "lead" }, h("strong", {}, issuerName(receipt)), named ? [" ", mono(id, 120)] : ""),
-    sound(report) ? renderSigner(report, receipt, given, named !== "") : h("p", { class: "doubt" }, signed(report) ? "Its signature is right; something else is not." : "The file names this issuer. Nobody has confirmed that."),
+    sound(report) ? renderSigner(report, receipt, given, named !== "") : h("p", { class: "doubt" }, signed(report) ? "The signature is valid, but another check did not pass." : "The file names this issuer, but no signature confirms it."),
   ];
 }
 
@@ -91,17 +91,17 @@ function renderSigner(report, receipt, given, named) {
   const since = text(signer.not_before), until = text(signer.not_after);
   return [
     h("p", { class: "fingerprints" }, "Signed with the key ", mono(signer.id, 120), ", fingerprint ", h("span", { class: "print" }, mono(signer.fingerprint)), "."),
-    h("p", { class: "aside" }, "Trusted by ", foreign(signer.file, 120), list(signer.issuers).length > 0 ? " for this issuer" : " for the issuer that was asked for",
-      since ? ` since ${day(since)}` : "", until ? `, until ${day(until)}` : "", since ? "." : "; the file does not say since when.",
-      named ? " The name is the one that the issuer gives itself." : ""),
+    h("p", { class: "aside" }, "Trusted by ", foreign(signer.file, 120), list(signer.issuers).length > 0 ? " for this issuer" : " for the required issuer",
+      since ? ` since ${day(since)}` : "", until ? `, until ${day(until)}` : "", since ? "." : "; the file does not state since when.",
+      named ? " The issuer chose this name." : ""),
   ];
 }
 
 function day(at) { return longDate(instant(at)) || at; }
 
 function renderWhat(report, headline) {
-  const doubt = member(report, "verdict") === "refuted" ? "This is what the file says. Do not rely on it."
-    : sound(report) ? null : "This is what the file says. Nobody has confirmed it.";
+  const doubt = member(report, "verdict") === "refuted" ? "This is what the file states. Do not rely on it."
+    : sound(report) ? null : "This is what the file states. No signature confirms it.";
   return [
     doubt && h("p", { class: "doubt" }, doubt),
     list(member(headline, "title")).length > 0 && h("p", { class: "title" }, words(member(headline, "title"))),
@@ -137,7 +137,7 @@ function renderWhen(receipt) {
   return [
     h("p", { class: "lead" }, Number.isNaN(issued) ? "Undated" : longDate(issued)),
     h("p", {}, ran, Number.isNaN(issued) ? "" : ` The receipt was issued at ${clock(issued)} UTC.`),
-    h("p", { class: "aside" }, "By the issuer’s own clock."),
+    h("p", { class: "aside" }, "According to the issuer’s clock."),
   ];
 }
 
@@ -170,44 +170,44 @@ function capital(words) { return words.slice(0, 1).toUpperCase() + words.slice(1
 function contentOf(report) {
   const hash = status(report, "hash");
   if (hash.status === "passed" && status(report, "schema").status === "passed") {
-    if (signed(report)) return { title: "Unchanged", tone: verdictOf(report).tone === "good" ? "good" : "plain", about: "The content fits the hash that was signed." };
-    return { title: "Fits its own hash", tone: "plain", about: "Anyone can make a receipt that does: without a confirmed signer this does not show that nobody changed it." };
+    if (signed(report)) return { title: "Unchanged", tone: verdictOf(report).tone === "good" ? "good" : "plain", about: "The content matches the signed hash." };
+    return { title: "Matches its own hash", tone: "plain", about: "Anyone can create such a receipt. Without a confirmed signer, this does not show that the content is unchanged." };
   }
   if (hash.status === "failed" && hash.code === "hash_mismatch") {
-    return { title: "Changed", tone: "bad", about: "The content does not fit the hash that the receipt states." };
+    return { title: "Changed", tone: "bad", about: "The content does not match the hash that the receipt states." };
   }
-  return { title: "Not readable", tone: member(report, "verdict") === "refuted" ? "bad" : "open", about: "It is not a receipt as the format has it, so there is no content that could fit." };
+  return { title: "Not readable", tone: member(report, "verdict") === "refuted" ? "bad" : "open", about: "The file is not a receipt in the required format, so there is no content to compare with a hash." };
 }
 
 // signerOf returns the second headline, which states whether the signer is confirmed.
 function signerOf(report) {
   const check = status(report, "signatures"), found = signers(report);
   if (signed(report)) {
-    const whom = found.length > 0 ? ["Signed with ", mono(found[0].key_id, 120), ", a key that is trusted for the issuer."] : "A checkpoint of the issuer’s own log stands for its signature.";
+    const whom = found.length > 0 ? ["Signed with ", mono(found[0].key_id, 120), ", a key that is trusted for the issuer."] : "A checkpoint of the issuer’s own log replaces its signature.";
     return { title: "Signer confirmed", tone: verdictOf(report).tone === "good" ? "good" : "plain", about: whom };
   }
-  if (member(report, "scope") === "integrity") return { title: "Signer not confirmed", tone: "open", about: "No keys were given, so no signature was checked. Anyone can write a receipt that fits its own hash." };
+  if (member(report, "scope") === "integrity") return { title: "Signer not confirmed", tone: "open", about: "No keys were given, so no signature was checked. Anyone can create a receipt that matches its own hash." };
   if (check.status === "failed") return { title: check.code === "signature_invalid" ? causeName(check) : "Signer not confirmed", tone: "bad", about: causeSentence(check) };
-  if (check.code === "step_not_reached" || status(report, "hash").status === "failed") return { title: "Signer not confirmed", tone: "open", about: found.length > 0 ? "The signature is over the hash that the file states, which is not the hash of this content." : "There is nothing left that a signature could be over." };
+  if (check.code === "step_not_reached" || status(report, "hash").status === "failed") return { title: "Signer not confirmed", tone: "open", about: found.length > 0 ? "The signature covers the hash that the file states, which is not the hash of this content." : "There is no content that a signature could cover." };
   return { title: "Signer not confirmed", tone: "open", about: causeSentence(check) };
 }
 
 // renderKeys displays which keys were used, and when they can be relied on.
 export function renderKeys(keys) {
   const files = (Array.isArray(keys) ? keys : [keys]).filter(isObject);
-  if (files.length === 0) return h("p", { class: "keys" }, h("strong", {}, "Keys: "), "none. Without trusted keys nobody’s signature can be confirmed.");
+  if (files.length === 0) return h("p", { class: "keys" }, h("strong", {}, "Keys: "), "none. Without trusted keys, no signature can be confirmed.");
   return h("div", { class: "keys" }, h("p", {}, h("strong", {}, "Keys: "), files.slice(0, 20).map((file, i) => [i > 0 ? "; " : "",
     foreign(file.name ?? file.path), typeof file.count === "number" ? `, ${plural(file.count, "key")}` : "",
     text(file.sha256) ? [", file ", mono(file.sha256)] : ""]), "."),
-  files.some((file) => file.together === true) && h("p", { class: "origin" }, "Receipt and keys were given together. If one person sent you both, the keys show only that they fit each other: compare the fingerprint with what the issuer publishes."),
-  files.some((file) => file.together === false) && h("p", { class: "origin" }, "This page cannot know where the keys are from. Keys count when you have them from the issuer, not from whoever sent the receipt."));
+  files.some((file) => file.together === true) && h("p", { class: "origin" }, "The receipt and the keys were added together. If the same person sent you both, they show only that they match each other. Compare the fingerprint with the one that the issuer publishes."),
+  files.some((file) => file.together === false) && h("p", { class: "origin" }, "This page cannot determine where the keys are from. Rely on keys from the issuer, not from the sender of the receipt."));
 }
 
 // renderUnchecked displays what the verification does not show, without codes.
 function renderUnchecked(report) {
   const notes = list(member(report, "not_checked")).filter((note) => text(member(note, "detail")) !== "");
   const entries = [...new Set(notes.slice(0, 100).map((note) => openPoint(note.code) ?? note.detail))];
-  return h("div", { class: "unchecked" }, h("p", {}, h("strong", {}, "Not shown by this: ")),
+  return h("div", { class: "unchecked" }, h("p", {}, h("strong", {}, "This does not show: ")),
     h("ul", {}, h("li", {}, "that what the issuer states is true; no signature can show that"),
       entries.slice(0, 8).map((entry) => h("li", {}, foreign(entry, 300))), entries.length > 8 && h("li", {}, `${number(entries.length - 8)} more, listed with the steps`)));
 }

@@ -26,7 +26,7 @@ export function renderOverTime(aggregate) {
   const drawn = measures.filter((measure) => total(aggregate, measure).some((sum) => sum !== "0"));
   const verified = plural(count(member(aggregate, "totals", "verified"), "receipts"), "verified receipt"), others = count(member(aggregate, "totals", "other"), "receipts");
   return section("over-time", "Over time",
-    h("p", {}, `By ${unit}, UTC, when the tasks were completed. These are the issuers’ statements. Only receipts that fit their own hash are counted: ${verified}`,
+    h("p", {}, `By ${unit}, UTC, when the tasks were completed. These are the issuers’ statements. Only receipts that match their own hash are counted: ${verified}`,
       others > 0 ? `, and apart from ${count(member(aggregate, "totals", "verified"), "receipts") === 1 ? "it" : "them"} ${number(others)} that nobody has confirmed.` : "."),
     others > 0 && h("ul", { class: "legend", "aria-hidden": "true" }, series.map((one) => h("li", { class: one.tone }, one.name))),
     h("div", { class: "charts" }, drawn.map((measure) => renderMeasure(aggregate, bins, unit, measure))),
@@ -138,5 +138,5 @@ function renderLeftOut(left) {
   const reckoned = count(left, "reckoned");
   if (reckoned > 0) entries.push(`what was billed for ${plural(reckoned, "receipt")}, whose cost is an estimate of the source`);
   if (entries.length === 0) return null;
-  return h("div", { class: "aside" }, h("p", {}, "Not in these charts, or not known:"), h("ul", {}, entries.map((entry) => h("li", {}, entry))));
+  return h("div", { class: "aside" }, h("p", {}, "Not in these charts, or unknown:"), h("ul", {}, entries.map((entry) => h("li", {}, entry))));
 }

@@ -29,7 +29,7 @@ function renderVerdicts(verdicts) {
     h("div", { class: "plot" }, columns(`Verdicts by ${unit}`, `from ${named(bins[0], unit, "from")} to ${named(bins.at(-1), unit, "from")}; at most ${tick(highest)} at a time`, places, series),
     h("div", { class: bins.length > 1 ? "ends" : "ends single" }, h("span", {}, named(bins[0], unit, "from")), bins.length > 1 && h("span", {}, named(bins.at(-1), unit, "from"))),
     h("span", { class: "top" }, tick(highest))),
-    h("p", { class: "aside" }, `By ${unit}, UTC, as the receipts state when their tasks were completed; of a refuted one that may be false, too.`, untimed > 0 ? ` ${plural(untimed, "receipt")} without a recorded time that can be read ${untimed === 1 ? "is" : "are"} not drawn.` : ""),
+    h("p", { class: "aside" }, `By ${unit}, UTC, as the receipts state when their tasks were completed; in a refuted receipt, this may be false, too.`, untimed > 0 ? ` ${plural(untimed, "receipt")} without a recorded time that can be read ${untimed === 1 ? "is" : "are"} not drawn.` : ""),
     h("details", {}, h("summary", {}, "The numbers"), table(`Verdicts by ${unit}`, [unit, ...series.map((one) => ({ name: one.name, kind: "number" }))], bins, (bin) => [named(bin, unit, "from"), ...of(bin).map((value) => number(value))], 100)));
 }
 

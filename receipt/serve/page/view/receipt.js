@@ -9,7 +9,7 @@ import { status } from "./verdict.js";
 
 // renderReceipt displays a parsed receipt. The report states whether the receipt can be relied on.
 export function renderReceipt(receipt, report) {
-  if (!isObject(receipt)) return section("receipt", "The receipt", h("p", {}, "There is no receipt to show: the input is no JSON object."));
+  if (!isObject(receipt)) return section("receipt", "The receipt", h("p", {}, "There is no receipt to show: the input is not a JSON object."));
   const stated = recorded(receipt);
   return h("article", { class: "receipt" },
     section("story", "The receipt in full", caution(report), renderFacts(stated)),
@@ -26,11 +26,11 @@ export function renderFolded(receipt, report) {
 function caution(report) {
   const sound = status(report, "hash").status === "passed" && status(report, "schema").status === "passed";
   if (sound && member(report, "verdict") === "verified" && member(report, "scope") === "full") {
-    return h("p", { class: "caution" }, "What follows is what the issuer states.");
+    return h("p", { class: "caution" }, "The following is what the issuer states.");
   }
   const tone = member(report, "verdict") === "refuted" ? "bad" : "open";
-  return h("p", { class: `caution ${tone}` }, icon(tone), tone === "bad" ? "This receipt is refuted. Do not rely on what follows."
-    : "Nobody has confirmed who states what follows.");
+  return h("p", { class: `caution ${tone}` }, icon(tone), tone === "bad" ? "This receipt is refuted. Do not rely on the following."
+    : "No signature confirms who states the following.");
 }
 
 function renderFacts(receipt) {
@@ -43,7 +43,7 @@ function renderFacts(receipt) {
     ["issuer’s key", code("issuer", "public_key_id")],
     ["route", member(receipt, "model_route", "route_policy_reason") !== undefined && foreign(member(receipt, "model_route", "route_policy_reason"))],
     ["autonomy", tiers !== undefined && [foreign(member(tiers, "start_tier")), " → ", foreign(member(tiers, "end_tier"))]],
-    ["predecessor", previous === null ? "none: it states to be the first of its stream" : mono(previous)],
+    ["predecessor", previous === null ? "none: it states that it is the first of its stream" : mono(previous)],
     ["its own hash", code("chain", "receipt_hash")],
     ["Merkle root", code("chain", "merkle_root")],
     ["not recorded", places(unreportedIn(receipt))],
@@ -71,7 +71,7 @@ const lists = [
   ["/deltas", "Deltas of a replay", ["path", "operation", "reason", "before_sha256", "after_sha256"]],
   ["/redactions", "Withheld values", ["field", "reason", "proof_hash"]],
   ["/replay_input/materials", "Materials of a replay", ["kind", "id", "uri", "sha256"]],
-  ["/signatures", "Signatures, which no hash protects", ["key_id", "algorithm", "signed_at", "signature"], true],
+  ["/signatures", "Signatures (not covered by the hash)", ["key_id", "algorithm", "signed_at", "signature"], true],
 ];
 
 const kinds = [[/sha256|hash|signature/, "code"], [/path|^tool|destination|uri|field|agent/, "path"], [/_at$/, "time"], [/id$|model/, "id"], [/bytes|amount|tokens/, "number"]];
@@ -106,9 +106,9 @@ function renderRest(receipt) {
     if (Object.hasOwn(receipt, name) && !known.has(name)) unknown.push(name);
   }
   return section("rest-of-it", "As JSON",
-    unknown.length > 0 && table("Members that the format does not know", ["name", "value"], unknown, (name) => [mono(name, 80), raw(receipt[name], 400)], 20),
+    unknown.length > 0 && table("Members that the format does not define", ["name", "value"], unknown, (name) => [mono(name, 80), raw(receipt[name], 400)], 20),
     member(receipt, "metadata") !== undefined && h("details", {}, h("summary", {}, "metadata"), raw(receipt.metadata, 20000)),
-    h("details", {}, h("summary", {}, "the whole receipt"), raw(receipt, 60000)));
+    h("details", {}, h("summary", {}, "the complete receipt"), raw(receipt, 60000)));
 }
 
 // raw displays a value as JSON, with at most limit characters.

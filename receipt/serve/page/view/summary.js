@@ -27,19 +27,19 @@ export function renderSummary(summary, findings, aggregate) {
     renderFindings("undecided", "Undecided receipts", reports, more("undecided"), brief, groups),
     renderStreams(summary),
     isObject(aggregate) && renderOverTime(aggregate),
-    notes("not-checked", "Not checked in the whole", list(member(summary, "not_checked"))),
+    notes("not-checked", "Not checked for the entire input", list(member(summary, "not_checked"))),
     renderBasis(summary));
 }
 
 const sayings = new Map([
-  ["Verified", "Every receipt was verified: nobody changed one, and their issuers vouch for them."],
-  ["Intact", "Every receipt fits its own hash. No signature was checked, so who wrote them is not known."],
-  ["Refuted", "Do not rely on this as a whole: at least one receipt is false."],
-  ["Undecided", "Nothing was found to be false, but not everything that was asked for was shown."],
+  ["Verified", "Every receipt was verified: it is unchanged, and its issuer vouches for it."],
+  ["Intact", "Every receipt matches its own hash. No signature was checked, so their authors are unknown."],
+  ["Refuted", "Do not rely on the input as a whole: at least one receipt is refuted."],
+  ["Undecided", "Nothing is refuted, but some requirements could not be checked."],
 ]);
 
 // contradicted is displayed if no receipt is refuted by itself.
-const contradicted = "Do not rely on this as a whole: no receipt is false by itself, but together they contradict what was given with them.";
+const contradicted = "Do not rely on the input as a whole: no single receipt is refuted, but together they contradict the evidence that was given.";
 
 function count(summary, name) {
   const value = member(summary, name);
@@ -53,14 +53,14 @@ function renderTotals(summary, names) {
     { name: "refuted", tone: "bad", count: count(summary, "refuted") },
     { name: "undecided", tone: "open", count: count(summary, "undecided") },
   ];
-  return h("section", { class: `headlines ${tone}`, "aria-label": "verdict on the whole" },
+  return h("section", { class: `headlines ${tone}`, "aria-label": "verdict for the entire input" },
     names.length > 0 && h("p", { class: "about" }, names.slice(0, 3).map((name, i) => [i > 0 ? ", " : "", h("strong", {}, foreign(name, 160))]), names.length > 3 && ` and ${plural(names.length - 3, "more file")}`),
     h("p", { class: `verdict ${tone}` }, icon(tone), h("strong", {}, word), " ", h("span", {}, word === "Refuted" && count(summary, "refuted") === 0 ? contradicted : sayings.get(word))),
     h("p", { class: "of" }, `${plural(count(summary, "receipts"), "receipt")} judged`, count(summary, "copies") > 0 && `, ${number(count(summary, "copies"))} further copies`,
       member(summary, "partial") === true && ", as a selection: receipts between them may be missing"),
     h("ul", { class: "outcomes" }, parts.map((part) => h("li", { class: part.count > 0 ? part.tone : "none" }, h("b", {}, number(part.count)), h("span", {}, icon(part.count > 0 ? part.tone : "none"), part.name)))),
     share("outcomes of all receipts", parts),
-    member(summary, "complete") !== true && h("p", { class: "caution open" }, icon("open"), "Not everything was read to its end, so this is not the whole."),
+    member(summary, "complete") !== true && h("p", { class: "caution open" }, icon("open"), "Not everything was read to its end, so the result is incomplete."),
     renderCodes(member(summary, "codes")));
 }
 
@@ -80,8 +80,8 @@ function named(code) {
 // renderWhole displays the findings that refute the input as a whole.
 function renderWhole(entries) {
   if (entries.length === 0) return null;
-  return section("whole-findings", "False of the input as a whole", h("ul", { class: "findings" }, entries.slice(0, 100).map((entry) => h("li", { class: "bad" },
-    h("div", { class: "finding-head" }, icon("bad"), text(member(entry, "source")) ? mono(entry.source) : h("span", {}, "whole input"), isObject(member(entry, "stream")) && h("span", { class: "aside" }, "stream ", stream(entry.stream))),
+  return section("whole-findings", "Findings about the entire input", h("ul", { class: "findings" }, entries.slice(0, 100).map((entry) => h("li", { class: "bad" },
+    h("div", { class: "finding-head" }, icon("bad"), text(member(entry, "source")) ? mono(entry.source) : h("span", {}, "entire input"), isObject(member(entry, "stream")) && h("span", { class: "aside" }, "stream ", stream(entry.stream))),
     renderCheck({ ...entry, pointer: "" })))),
     entries.length > 100 && h("p", { class: "rest" }, `… ${number(entries.length - 100)} more`));
 }
@@ -95,7 +95,7 @@ function renderFindings(verdict, title, reports, more, brief, groups) {
   return section(`of-${verdict}`, `${title} (${more > 0 ? `${number(found.length)} of ` : ""}${number(found.length + more)})`,
     renderGroups(list(member(groups, verdict)), count(groups, `${verdict}_count`)),
     verdict === "refuted" && more === 0 && found.every((report) => absent.has(member(finding(report), "cause"))) && h("p", { class: "hint" },
-      h("strong", {}, "Hint: "), "the predecessors of these receipts are not here. If this is one part of a set, verify all parts together, or as a selection (--partial)."),
+      h("strong", {}, "Hint: "), "the predecessors of these receipts are not in the input. If this is one part of a set, verify all parts together, or as a selection (--partial)."),
     brief ? (verdict === "refuted" ? renderRefuted(found) : renderUndecided(found))
       : h("ul", { class: "findings" }, found.slice(0, shown).map((report) => renderFinding(report, verdict === "refuted" ? "bad" : "open"))),
     more > 0 && h("p", { class: "rest" }, `… ${number(more)} more, which are not listed here; the JSON report lists all`));
@@ -181,7 +181,7 @@ function renderStreams(summary) {
   const streams = [...given].sort((a, b) => count(b, "failures") - count(a, "failures"));
   return section("streams", `Streams and their heads (${shown < total ? `${number(Math.min(shown, given.length))} of ` : ""}${number(total)})`, table("A head is the hash of the last receipt: keep it to notice a later rollback", [{ name: "stream", kind: "path" }, { name: "receipts", kind: "number" }, { name: "begins behind", kind: "code" }, { name: "head", kind: "code" }, { name: "breaks", kind: "number" }], streams, (entry) => [
     stream(member(entry, "stream")), number(count(entry, "count")),
-    member(entry, "first_previous") === null ? "nothing: its first receipt is here" : mono(member(entry, "first_previous")),
+    member(entry, "first_previous") === null ? "nothing: its first receipt is in the input" : mono(member(entry, "first_previous")),
     mono(member(entry, "head")), count(entry, "failures") > 0 ? h("strong", { class: "bad" }, number(count(entry, "failures"))) : "0"], shown, total));
 }
 
@@ -190,16 +190,16 @@ function renderBasis(summary) {
   const skipped = list(member(summary, "skipped")), unreadable = list(member(summary, "inputs", "unreadable"));
   const unread = Math.max(count(member(summary, "inputs"), "unreadable_count"), unreadable.length), passed = Math.max(count(summary, "skipped_count"), skipped.length);
   const started = instant(member(summary, "started")), finished = instant(member(summary, "finished"));
-  return section("basis", "What this rests on",
+  return section("basis", "Basis of this result",
     renderKeys(member(summary, "keys") ?? null),
     facts([
       ["inputs", `${plural(count(member(summary, "inputs"), "files"), "file")}, ${number(count(member(summary, "inputs"), "bytes"))} bytes`],
-      ["scope", member(summary, "scope") === "full" ? "integrity and signers" : "integrity only: no signature was asked for"],
-      ["made by", member(summary, "tool") ? foreign(summary.tool) : undefined],
-      ["begun", Number.isNaN(started) ? undefined : `${clock(started)} UTC`],
+      ["scope", member(summary, "scope") === "full" ? "integrity and signers" : "integrity only: signatures were not checked"],
+      ["created by", member(summary, "tool") ? foreign(summary.tool) : undefined],
+      ["started", Number.isNaN(started) ? undefined : `${clock(started)} UTC`],
       ["finished", Number.isNaN(finished) ? undefined : `${clock(finished)} UTC${finished >= started ? `, after ${duration(finished - started)}` : ""}`],
     ]),
     unreadable.length > 0 && table(`Could not be read (${number(unread)})`, ["input", "why"], unreadable, (entry) => [mono(member(entry, "source")), foreign(member(entry, "detail"))], 50, unread),
-    skipped.length > 0 && table(`Skipped, being no receipts (${number(passed)})`, ["input", "what it is"], skipped, (entry) => [mono(member(entry, "source")), foreign(member(entry, "detail"))], 50, passed));
+    skipped.length > 0 && table(`Skipped, not receipts (${number(passed)})`, ["input", "what it is"], skipped, (entry) => [mono(member(entry, "source")), foreign(member(entry, "detail"))], 50, passed));
 }
 

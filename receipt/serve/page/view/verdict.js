@@ -8,8 +8,8 @@ import { causeName } from "./words.js";
 // steps contains the seven steps in order, each with the question that it answers.
 export const steps = new Map([
   ["parse", "Are the bytes one strict JSON document?"],
-  ["schema", "Is every member as the receipt format has it?"],
-  ["hash", "Does the content fit the hash that it states?"],
+  ["schema", "Does every member match the receipt format?"],
+  ["hash", "Does the content match the stated hash?"],
   ["link", "Does it follow the receipt before it in its stream?"],
   ["batch", "Is it in the batch or checkpoint that it names?"],
   ["signatures", "Did its issuer sign the hash, with a trusted key?"],

@@ -5,14 +5,14 @@
 const reasons = new Map([
   // Codes about files that cannot be read as a receipt.
   ["syntax", ["Not readable", "It cannot be read: the file is damaged, or a program changed it when it was saved or pasted."]],
-  ["duplicate_name", ["Two meanings", "It has the same member twice, so two programs could read different values."]],
+  ["duplicate_name", ["Two meanings", "A member occurs twice, so two programs could read different values."]],
   ["invalid_utf8", ["Not readable", "It contains characters that cannot be read: the file is damaged, or a program changed it when it was saved."]],
   ["lone_surrogate", ["Not readable", "It contains half of a character."]],
   ["number_range", ["Not readable", "It contains a number that is too large to be exact."]],
   ["depth_limit", ["Not readable", "It has more nested levels than a receipt may have."]],
   ["size_limit", ["Too large", "It is larger than a receipt may be."]],
   ["trailing_data", ["More than one", "Something follows the end of the receipt in the same file."]],
-  ["empty_input", ["Empty", "There is nothing in the file."]],
+  ["empty_input", ["Empty", "The file is empty."]],
   ["number_precision", ["Not readable", "It contains a number that is too large to be exact."]],
   ["not_object", ["Not a receipt", "It is not a receipt."]],
   ["non_deterministic_cbor", ["Not readable", "The archive is not in the deterministic encoding that archives must have."]],
@@ -25,15 +25,15 @@ const reasons = new Map([
 
   // Codes about the content of a receipt.
   ["hash_mismatch", ["Changed", "Its content was changed after it was sealed."]],
-  ["material_mismatch", ["Other material", "A file that it names has other content than it states."]],
+  ["material_mismatch", ["Other material", "A file that it names has different content than stated."]],
   ["material_not_found", ["Material missing", "Files that it names were not provided."]],
 
   // Codes about replays of a task.
   ["replay_source_mismatch", ["Another replay", "It is not the receipt of a replay of the log that was provided."]],
   ["delta_missing", ["Not recorded", "The request replaces a value, and the receipt does not record that."]],
   ["delta_unexpected", ["Replaced without request", "It records a replaced value that the request does not replace."]],
-  ["delta_mismatch", ["Another replacement", "It records another replacement than the request asks for."]],
-  ["override_hash_mismatch", ["False request", "The replacement in the request does not match the hash that the request states for it."]],
+  ["delta_mismatch", ["Another replacement", "It records a replacement other than the one in the request."]],
+  ["override_hash_mismatch", ["Invalid request", "The replacement in the request does not match the hash that the request states for it."]],
   ["material_substituted", ["Replaced without a reason", "An answer differs from the recorded one, and the receipt does not state why."]],
   ["replay_effect", ["Not only a replay", "It records an action with an effect, which a replay does not have."]],
   ["replay_unavailable", ["Something missing", "Something that the replay needs is missing, or the receipt does not name its log."]],
@@ -45,10 +45,10 @@ const reasons = new Map([
   ["chain_fork", ["Two histories", "Two receipts claim the same place in the chain."]],
   ["duplicate_id", ["Same ID twice", "Two receipts have the same ID and different content."]],
   ["truncated", ["Cut off", "Receipts are missing at the end of the chain."]],
-  ["head_mismatch", ["Another end", "The chain ends with another receipt than expected."]],
+  ["head_mismatch", ["Another end", "The chain does not end with the expected receipt."]],
   ["count_mismatch", ["Another number", "There are more or fewer receipts than expected."]],
-  ["proof_invalid", ["Proof does not fit", "The proof is damaged, or belongs to another receipt."]],
-  ["checkpoint_invalid", ["False checkpoint", "The checkpoint is damaged, or the log that it names did not sign it."]],
+  ["proof_invalid", ["Proof does not match", "The proof is damaged, or belongs to another receipt."]],
+  ["checkpoint_invalid", ["Invalid checkpoint", "The checkpoint is damaged, or the log that it names did not sign it."]],
   ["checkpoint_required", ["Not in a checkpoint", "Nothing shows that the checkpoint covers it."]],
   ["statement_malformed", ["Damaged statement", "A statement about its chain is damaged."]],
   ["statement_unsupported", ["Unknown statement", "A statement about its chain is of a version that is not supported here."]],
@@ -70,10 +70,10 @@ const reasons = new Map([
   ["trust_unavailable", ["Keys unavailable", "The trusted keys could not be read, so its signatures were not checked."]],
   ["unsupported_algorithm", ["Unknown signature", "It is signed with an algorithm that is not supported here."]],
   ["malformed_signature", ["Damaged signature", "One of its signatures is damaged."]],
-  ["algorithm_mismatch", ["Wrong signature", "It is signed with another algorithm than the one that its issuer’s key is for."]],
+  ["algorithm_mismatch", ["Wrong signature", "It is signed with an algorithm other than that of its issuer’s key."]],
   ["signature_invalid", ["Signature forged", "Its signature was not created with the key that it names: somebody else signed it, or it was sealed again after a change."]],
   ["issuer_unbound", ["Whose key?", "It is signed with a trusted key, but nothing shows whose key that is."]],
-  ["issuer_mismatch", ["Another’s key", "It is signed with the key of another issuer than the one that it names."]],
+  ["issuer_mismatch", ["Another’s key", "It is signed with the key of an issuer other than the one that it names."]],
   ["role_mismatch", ["Wrong key", "It is signed with a key that may not sign receipts."]],
   ["named_key_missing", ["Signed by another key", "It names the key of its issuer, but is not signed with that key."]],
   ["threshold_not_met", ["Too few witnesses", "Fewer witnesses signed than required."]],
@@ -84,7 +84,7 @@ const reasons = new Map([
 
   // Codes about attestations.
   ["attestation_invalid", ["Damaged attestation", "The attestation does not have the required form."]],
-  ["attestation_mismatch", ["Another subject", "The attestation is about another subject than the receipt inside it."]],
+  ["attestation_mismatch", ["Another subject", "The attestation is about a subject other than the receipt that it contains."]],
   ["attestation_unsupported", ["Unknown attestation", "The attestation is of a kind that is not verified here."]],
   ["not_attested", ["Not attested", "Nothing shows that it is about the requested commit or file."]],
 
@@ -94,7 +94,7 @@ const reasons = new Map([
   ["disclosure_unbound", ["Another’s values", "The disclosed values belong to another receipt."]],
 
   // Codes about checks that were not made.
-  ["evidence_unused", ["Evidence does not fit", "Evidence was provided that belongs to none of the receipts."]],
+  ["evidence_unused", ["Evidence does not match", "Evidence was provided that belongs to none of the receipts."]],
   ["parts_overlap", ["Counted twice", "Two parts contain the same receipt."]],
   ["parts_not_joined", ["Parts do not join", "It is not known whether receipts are missing between the parts."]],
   ["copy_not_checked", ["Perhaps a copy", "It may be a copy of an earlier receipt: there are too many receipts to compare it with all of them."]],
