@@ -11,7 +11,7 @@
 // input_tokens, cache_read_input_tokens, and cache_creation_input_tokens. In a stream, the last
 // result.modelUsage of a session is the complete usage. If it is absent, result.usage is a lower
 // bound, because it omits subagents. If there is no result, the usage stated in the lines is a
-// lower bound. A usage that is smaller than an earlier one belongs to a different process, and the
+// lower bound. Usage that is smaller than earlier usage belongs to a different process, and the
 // largest usage is then a lower bound. A line without a session belongs to the session of the
 // previous line. A repeated result is counted once.
 //

@@ -19,7 +19,7 @@ func usageOf(n canon.Node) story.Usage {
 	return usageIn(n, "input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens")
 }
 
-// usageIn reads a usage whose counts have the given names.
+// usageIn reads the usage from counts with the given names.
 func usageIn(n canon.Node, fresh, read, written, output string) story.Usage {
 	return story.ApartOf(n.Member(fresh), n.Member(read), n.Member(written), n.Member(output))
 }
@@ -153,9 +153,9 @@ const (
 )
 
 // outcomeOf determines the outcome of a call from the block with its result and the other members
-// of the line. A refusal by a rule counts as an error, because only its text would distinguish it.
-// An outcome is doubtful if the result is a refusal by a person, or text from an MCP server that
-// resembles one.
+// of the line. A refusal by a rule counts as an error, because only its text would distinguish it
+// from an error. An outcome is doubtful if the result is a refusal by a person, or text from an MCP
+// server that resembles one.
 func outcomeOf(tool string, block, line, besides canon.Node) (outcome story.Outcome, doubtful bool) {
 	text, said := textOf(block), besides.String()
 	refused := block.Member("is_error").Bool() && (strings.HasPrefix(text, rejected) || strings.HasPrefix(said, rejectedShort) || strings.HasPrefix(said, failure+rejected))
@@ -200,9 +200,9 @@ func saysFailed(text, besides string) bool {
 // isFlag reports whether n is a boolean or absent.
 func isFlag(n canon.Node) bool { return event.Absent(n) || n.Kind() == canon.KindBool }
 
-// answers reads the tool results in a message from a user. besides is the result in the line
-// outside the message. If besides is present, but no block of the message contains a result, the
-// call is unknown.
+// answers reads the tool results in a message from a user. The argument besides is the result that
+// the line contains outside the message. If this result is present, but no block of the message
+// contains a result, the call is unknown.
 func answers(s *story.Story, line, besides canon.Node) {
 	read := event.Absent(besides)
 	for _, b := range contents(line.Member("message")) {
@@ -216,8 +216,8 @@ func answers(s *story.Story, line, besides canon.Node) {
 	}
 }
 
-// answer reads the result of a tool. besides is the result outside the message: toolUseResult in a
-// transcript, tool_use_result in a stream.
+// answer reads the result of a tool. The argument besides is the result outside the message:
+// toolUseResult in a transcript, tool_use_result in a stream.
 func answer(s *story.Story, block, line, besides canon.Node) {
 	c := s.Answered(block.Member("tool_use_id"))
 	if c == nil {

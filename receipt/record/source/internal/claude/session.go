@@ -8,8 +8,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// A session is the state of a session in a stream. A result covers its process up to that point, so
-// the last result is used.
+// A session contains the data of a session in a stream. A result covers its process up to that
+// point, so the last result is used.
 type session struct {
 	id, model   string
 	cost        string
@@ -33,7 +33,7 @@ type modelUse struct {
 	cost string
 }
 
-// A said is a message of which the log contains only lines that were written before the message was
+// said is a message for which the log contains only lines that were written before the message was
 // complete.
 type said struct {
 	id, model, agent string
@@ -81,8 +81,9 @@ func (x *session) unlisted() bool {
 	return len(x.models) > 0 && x.priced() && sum < total*(1-1e-6)
 }
 
-// less reports whether an amount is smaller than another. A smaller amount belongs to another
-// process or to an earlier time. The largest amount is a lower bound for the cost of the session.
+// less reports whether an amount is smaller than another amount. A smaller amount belongs to
+// another process or to an earlier time. The largest amount is a lower bound for the cost of the
+// session.
 func less(amount, than string) bool {
 	a, _ := strconv.ParseFloat(amount, 64)
 	b, _ := strconv.ParseFloat(than, 64)

@@ -59,9 +59,9 @@ func LooksLikeArray(text string) bool {
 	return false
 }
 
-// of returns the session that is named in a line. A line without a session belongs to the session
-// of the previous line. If the first lines have no session, they belong to the first session that
-// is named.
+// The method "of" returns the session that is named in a line. A line without a session belongs to
+// the session of the previous line. If the first lines have no session, they belong to the first
+// session that is named.
 func (t *Stream) of(n canon.Node) *session {
 	id := t.s.Name(n.Member("session_id"))
 	if id == "" && t.latest != nil {

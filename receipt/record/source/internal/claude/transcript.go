@@ -225,8 +225,8 @@ func (t *Transcript) attached(n, line canon.Node) {
 	}
 }
 
-// ofCall records the call for which a line indicates that something is running. Hooks for other
-// events do not belong to a call, and the messages of an agent name their own calls.
+// ofCall records the call that is named in a line about a running operation. Hooks for other events
+// do not belong to a call, and an agent's messages contain the agent's own calls.
 func ofCall(s *story.Story, n, told canon.Node, kind string) {
 	call, hook := cmp.Or(s.Name(n.Member("parentToolUseID")), s.Name(n.Member("toolUseID"))), told.Member("hookEvent")
 	switch {
@@ -265,8 +265,8 @@ func (t *Transcript) progress(n canon.Node, of *turns) {
 	}
 }
 
-// relayed reads a message of an agent that the session repeats while the agent works. If the file
-// of the agent is also read, it contains the same IDs.
+// relayed reads a message from an agent, which the session repeats while the agent works. If the
+// file of the agent is also read, it contains the same IDs.
 func (t *Transcript) relayed(data canon.Node) {
 	s, told := t.s, data.Member("message")
 	agent, message := cmp.Or(s.Name(data.Member("agentId")), "agent"), told.Member("message")
