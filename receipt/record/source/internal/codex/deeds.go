@@ -27,7 +27,7 @@ type deeds struct {
 	folder   string                     // the directory of the latest turn
 	sandbox  string                     // the sandbox in which the turn runs commands, or ""
 	running  map[string]*story.Call     // commands that continue after their call returned, by process ID
-	inputs   map[string]string          // by open call, the process to which the call writes
+	inputs   map[string]string          // process to which each open call writes
 	unasked  bool                       // no person is asked to approve calls
 }
 
@@ -247,8 +247,8 @@ func (d *deeds) outcomeOf(n canon.Node) story.Outcome {
 	return story.Unreported
 }
 
-// declined returns the outcome of a refused call. A person refused the call, unless no person is
-// asked.
+// declined returns the outcome of a refused call. If no person is asked to approve calls, a rule
+// refused the call; otherwise, a person did.
 func (d *deeds) declined() story.Outcome {
 	if d.unasked {
 		return story.Denied
@@ -309,7 +309,7 @@ func (d *deeds) applied(c *story.Call, told canon.Node) {
 	}
 }
 
-// paths returns the files that changes name, as absolute paths if the directory is known.
+// paths returns the paths of the changed files, as absolute paths if the directory is known.
 func (d *deeds) paths(changes []story.Write) (names []string) {
 	for _, w := range changes {
 		name := w.Path
@@ -348,7 +348,7 @@ func (d *deeds) unlisted() {
 // turns records that a turn began or ended. A call does not continue after its turn.
 func (d *deeds) turns(id string) { d.turn, d.wrappers = id, nil }
 
-// of records the server and the tool to which an MCP call belongs.
+// The method "of" records the server and the tool to which an MCP call belongs.
 func of(s *story.Story, c *story.Call, invocation canon.Node) {
 	if c != nil {
 		c.Server = cmp.Or(s.Name(invocation.Member("server")), c.Server)

@@ -101,8 +101,8 @@ func (x items) delegate(id, kind string, n canon.Node) {
 	}
 }
 
-// make records an item that has no call by the model: an image that was read or created, or a
-// change to the memory of the agent.
+// make records an item that does not belong to a call by the model: an image that was read or
+// created, or a change to the memory of the agent.
 func (x items) make(id, kind string, n canon.Node) {
 	tool := map[string]string{"ImageView": "view_image", "ImageGeneration": "image_generation", "MemoryMutation": "memory_mutation"}[kind]
 	input := n.Member("path")
@@ -121,7 +121,7 @@ func (x items) make(id, kind string, n canon.Node) {
 	}
 }
 
-// A collab is the effect of a tool on other agents.
+// collab describes the effect of a tool on other agents.
 type collab byte
 
 const (
@@ -193,7 +193,7 @@ func handOver(s *story.Story, c *story.Call, agent string, threads ...string) {
 		h.Agent, c.HandedTo, known = cmp.Or(h.Agent, agent), thread, true
 	}
 
-	// The work is in an unknown log or in none.
+	// The work may be in an unknown log or in no log.
 	if !known {
 		s.Lacks(story.PartMissing)
 	}

@@ -17,8 +17,8 @@ type file struct {
 	ordinals       []int64 // ordinals of the lines with these counts
 	records        []usage // cumulative usage according to the records of single responses
 	garbled        bool    // a count could not be read
-	strange        bool    // the counts may be those of a fork of a different session
-	eldest         string  // the session from which the session named last was forked
+	strange        bool    // the counts may belong to a fork of a different session
+	eldest         string  // parent of the session that was named last
 	before         *usage  // the usage before the task; nil if no line records it
 
 	// The log of a subagent may begin with lines from its parent. The log of a fork does not
@@ -235,7 +235,7 @@ type part struct {
 	told bool
 }
 
-// usageOf parses a usage. If n is not a usage, ok is false.
+// usageOf parses token counts. If the input or the output is missing, ok is false.
 func usageOf(n canon.Node) (u usage, ok bool) {
 	input, output := story.Count(n.Member("input_tokens")), story.Count(n.Member("output_tokens"))
 	if input == nil || output == nil {
@@ -251,12 +251,13 @@ func partOf(n canon.Node, name string) part {
 	return part{}
 }
 
-// plus adds usages. A part of the sum is stated only if both usages state it.
+// plus returns the sum of the usage and other usage. A part of the sum is stated only if it is
+// stated in both operands.
 func (u usage) plus(v usage) usage {
 	return usage{u.input + v.input, u.output + v.output, u.read.plus(v.read), u.written.plus(v.written), u.thought.plus(v.thought)}
 }
 
-// minus returns the difference between the usage and an earlier usage.
+// minus subtracts earlier usage.
 func (u usage) minus(v usage) usage {
 	return usage{u.input - v.input, u.output - v.output, u.read.plus(v.read.negative()), u.written.plus(v.written.negative()), u.thought.plus(v.thought.negative())}
 }
@@ -275,7 +276,7 @@ func (p part) count() *int64 {
 	return &p.n
 }
 
-// told converts the usage to a usage of package story.
+// told converts the usage to a Usage of package story.
 func (u usage) told(floor bool) story.Usage {
 	return story.Usage{
 		Input: &u.input, CacheRead: u.read.count(), CacheWrite: u.written.count(), InputFloor: floor,
