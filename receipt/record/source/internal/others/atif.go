@@ -56,7 +56,7 @@ func (r *atif) Line(n canon.Node) {
 	all.tell(s, n.Member("final_metrics"))
 }
 
-// step reads a step. Steps with the source system are callbacks of a framework.
+// step reads a step. Steps with the source "system" are callbacks of a framework.
 func (r *atif) step(n canon.Node, all *account) {
 	s := r.s
 	s.Stamped(n.Member("timestamp"))

@@ -139,8 +139,8 @@ func (r *copilot) session(kind, data canon.Node) {
 	}
 }
 
-// model records the choice of a model. If a person leaves the choice to the program, the log
-// contains the model name auto.
+// model records the choice of a model. If a person leaves the choice to the program, the model name
+// in the log is "auto".
 func (r *copilot) model(name canon.Node) {
 	if model := r.s.Name(name); model != "auto" {
 		r.s.Model = cmp.Or(r.s.Model, model)

@@ -220,7 +220,7 @@ func wrote(s *story.Story, c *story.Call, told, input canon.Node) {
 	default:
 		w := story.Write{Path: c.Path, Operation: "modify", Before: s.Held(diff.Member("before")), After: s.Held(diff.Member("after"))}
 
-		// An edit of an empty text may have created the file.
+		// An edit of empty text may have created the file.
 		if before := diff.Member("before"); before.Kind() != canon.KindString || len(before.Text()) == 0 {
 			w.Before = story.State{}
 			if before.Kind() == canon.KindString {
