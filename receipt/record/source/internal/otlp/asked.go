@@ -31,7 +31,7 @@ func isOutput(name string) bool {
 // read records the calls that attributes name, either as NAME.tool_calls.N.id or in messages, which
 // are JSON in a string.
 func (r *asked) read(a attributes, named func(string) bool) {
-	parts := map[string]string{} // by call without an ID, its attributes
+	parts := map[string]string{} // attributes of each call that has no ID
 	for _, x := range a.list.Elements() {
 		key, value := x.Member("key").String(), x.Member("value")
 		if !named(key) {
@@ -63,7 +63,8 @@ func (r *asked) read(a attributes, named func(string) bool) {
 // stated marks a call that has an ID.
 const stated = "\x00"
 
-// messages records the calls in messages. Text that does not begin like JSON names no calls.
+// messages records the calls in messages. Text that does not begin like JSON does not contain
+// calls.
 func (r *asked) messages(value canon.Node) {
 	text := value.Member("stringValue").Text()
 	switch {
@@ -119,8 +120,8 @@ func (r *asked) want(call string) {
 	r.s.Keep(2 * len(sum))
 }
 
-// unstated reports whether a requested call does not appear in any span or event. Spans without an
-// ID state their calls without an ID, so these calls are subtracted.
+// unstated reports whether a requested call does not appear in any span or event. A span without
+// the ID of a call may record any requested call, so the number of these spans is subtracted.
 func (r *asked) unstated(nameless int) bool {
 	n := len(r.calls) - nameless
 	for c := range r.s.Asked() {

@@ -31,7 +31,7 @@
 //
 // Privacy: user.email, user.id, and similar attributes are never copied.
 //
-// Embeddings: they are not model calls, but the input tokens are a lower bound if there are any.
+// Embeddings: they are not model calls, but if there are any, the input tokens are a lower bound.
 //
 // Effects: /side_effects/fs_writes and /side_effects/network_egress are always unreported, because
 // only instrumented actions are recorded.

@@ -18,7 +18,7 @@ type Reader struct {
 	spans    spans
 	events   events
 	asked    asked
-	nameless int // number of tool calls whose span has no ID
+	nameless int // number of tool calls without an ID of their own, identified only by their span
 }
 
 // New returns a reader of OTLP/JSON exports.
@@ -61,8 +61,8 @@ func (r *Reader) Line(n canon.Node) {
 	}
 }
 
-// each passes the spans, log records, or metrics of resources to take, scope by scope. parts
-// contains the names of their members that are lists or objects.
+// each passes the spans, log records, or metrics of resources to the function take, scope by scope.
+// The argument parts contains the names of their members that are lists or objects.
 //
 // A resource has a list of scopes, and a scope has a list of spans, log records, or metrics. A
 // resource or a scope without its list has an unknown form.
