@@ -43,7 +43,7 @@ func ServerOf(tool string) string {
 
 // Calls contains the tool calls of a task.
 type Calls struct {
-	Decided bool // all approvals are stated, so a call without one was not approved
+	Decided bool // all approvals are stated, so a call without an approval was not approved
 
 	story    *Story
 	list     index[Call]
@@ -97,8 +97,8 @@ func (x *Calls) Answered(id canon.Node) *Call {
 	return c
 }
 
-// A mention is a record that names a call but does not state it. If no line records the call, the
-// call may still have been executed.
+// A mention is a record that refers to a call but does not record the call itself. If no line
+// records the call, the call may still have been executed.
 type mention struct {
 	call, kind string // ID of the call, and type of the record
 	ended      bool   // the record indicates that the call returned
@@ -274,7 +274,7 @@ func (c *Call) Exited(code int64) Outcome {
 	return OutcomeOf(code == 0)
 }
 
-// Flag records a word that describes how the call was executed, if on is set.
+// Flag records a word that describes how the call was executed, if the argument on is true.
 func (c *Call) Flag(word string, on bool) {
 	if on {
 		c.Flags = Once(c.Flags, word)

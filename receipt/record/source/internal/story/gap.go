@@ -149,7 +149,7 @@ func (g *Gaps) Unknown(class string, kind canon.Node) {
 // name, which is never text from the log.
 func (g *Gaps) Note(name string) { g.notes = count(g.notes, name, 1) }
 
-// knows reports whether no record was ignored whose type begins with prefix.
+// knows reports whether no ignored record has a type that begins with prefix.
 func (g *Gaps) knows(prefix string) bool {
 	for kind := range g.ignored {
 		if strings.HasPrefix(kind, prefix) || kind == more {

@@ -84,7 +84,8 @@ func (c *clock) charge(entries, bytes int) {
 	}
 }
 
-// Keep counts bytes that a reader stores until the end, approximately, toward the same limits.
+// Keep counts the approximate number of bytes that a reader stores until the end, toward the same
+// limits.
 func (c *clock) Keep(bytes int) { c.charge(0, bytes) }
 
 // A Set is a set of names from a log.

@@ -30,7 +30,7 @@ type Glance struct {
 	Session string    // that it names
 	Parent  string    // session from which the named session was forked
 	Key     string    // key that identifies copies of the line in other logs, or ""
-	Unique  bool      // only copies of the line have the same key, in all logs
+	Unique  bool      // in all logs, only copies of the line have the same key
 	Agent   string    // agent to which the line belongs; "" if it belongs to the session itself
 	Aside   bool      // the line belongs to an agent
 

@@ -148,14 +148,14 @@ func (s *Story) Stamped(n canon.Node) (at time.Time) {
 	return at
 }
 
-// Dated is like Stamped, for a time that every line of this type states.
+// Dated is like Stamped, but for a time that every line of this type must contain.
 func (s *Story) Dated(n canon.Node) {
 	if s.Stamped(n).IsZero() {
 		s.Partly = true
 	}
 }
 
-// Clocked is like Stamped, for a time in milliseconds since 1970.
+// Clocked is like Stamped, but for a time in milliseconds since 1970.
 func (s *Story) Clocked(n canon.Node) {
 	at := Millis(n)
 	if at.IsZero() && !event.Absent(n) {
@@ -302,7 +302,7 @@ func (p *prompts) members() any {
 	return m
 }
 
-// A published is a result of the task that is stored at a URL.
+// published is a result of the task that is stored at a URL.
 type published struct {
 	kind, url string
 	tool      string // tool that uploaded the result; "" if the log only links to it
@@ -310,8 +310,8 @@ type published struct {
 	first     Place
 }
 
-// Publish records a published result once. tool is the tool that uploaded it, or "" if there is
-// none.
+// Publish records a published result once. The argument tool is the tool that uploaded it, or "" if
+// there is none.
 func (s *Story) Publish(kind, url, tool string) {
 	if !event.IsHTTP(url) {
 		s.Lacks(GarbledPart)
@@ -402,8 +402,8 @@ func (s *Story) DigestIn(n canon.Node) canon.Digest {
 	return canon.Sum(n.Text())
 }
 
-// ReadAll reports whether every line was read and no record was ignored whose type begins with
-// prefix. The absence of a line has a meaning only in this case.
+// ReadAll reports whether every line was read and no ignored record has a type that begins with
+// prefix. Only then does the absence of a line have a meaning.
 func (s *Story) ReadAll(prefix string) bool {
 	return s.knows(prefix) && !slices.ContainsFunc(s.Logs, (*Log).lacks)
 }
