@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestCallsAskedFor verifies that the list of calls stays open if a model requests calls in the
-// attributes or events of a span and no span records these calls.
+// TestCallsAskedFor verifies that the list of calls is marked as incomplete if a model requests
+// calls in the attributes or events of a span and no span records these calls.
 func TestCallsAskedFor(t *testing.T) {
 	pair := func(key, value string) string {
 		return `,{"key":"` + key + `","value":{"stringValue":"` + strings.ReplaceAll(value, `"`, `\"`) + `"}}`
@@ -63,8 +63,8 @@ func TestCallsAskedFor(t *testing.T) {
 	}
 }
 
-// TestMetrics verifies that a sum stays open if an agent's metrics state it but no span or event
-// does.
+// TestMetrics verifies that a sum is marked as incomplete if an agent's metrics contain it but no
+// span or event does.
 func TestMetrics(t *testing.T) {
 	span := export(chat(`"spanId":"00000000000000a1",`, `"1777111200000000000"`, `"1777111201000000000"`, 1))
 	for metric, open := range map[string][]string{

@@ -9,8 +9,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source"
 )
 
-// TestBareRollouts verifies that rollouts of early versions state the actions but, of the times,
-// only the beginning. Such a rollout consists of lines without envelopes, or of a single object.
+// TestBareRollouts verifies that rollouts of early versions record the actions, but no times except
+// the start. Such a rollout consists of lines without envelopes, or of a single object.
 func TestBareRollouts(t *testing.T) {
 	lines, whole := readFile(t, "testdata/bare.jsonl"), readFile(t, "testdata/whole.json")
 	squeezed := string(mustParse(t, whole).AppendCanonical(nil))

@@ -76,7 +76,8 @@ type large struct {
 	body       func(i int) string
 }
 
-// reader returns a reader for the log with the given number of calls, which is not kept in memory.
+// reader returns a reader for a log with the given number of calls, without keeping the log in
+// memory.
 func (l large) reader(calls int) io.Reader {
 	i, rest := 0, []byte(l.head)
 	return readerFunc(func(b []byte) (int, error) {
@@ -148,8 +149,8 @@ func TestLargeLogs(t *testing.T) {
 	}
 }
 
-// TestMemory verifies that the memory use for a long log is proportional to the number of its
-// statements instead of the number of its bytes.
+// TestMemory verifies that the memory use for a long log depends on the number of statements in the
+// log, not on its size in bytes.
 func TestMemory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("reads a long log")

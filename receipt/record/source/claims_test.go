@@ -129,7 +129,7 @@ func (c *counter) digest(s string) {
 }
 
 // patched applies the patch in an object and records the resulting content of the file. The sources
-// do not apply patches, because they replay edits instead.
+// replay edits instead of applying patches.
 func (c *counter) patched(o map[string]any) {
 	original, ok := o["originalFile"].(string)
 	if !ok {
@@ -172,7 +172,7 @@ func apply(text string, hunks []any, tabs bool) (string, bool) {
 				to = append(to, strings.Repeat("\t", (len(line)-1-len(rest))/2)+rest)
 			case line[0] == '+':
 				to = append(to, line[1:])
-			case line[0] == '\\': // the preceding line has no line feed, but that of the other text may have one
+			case line[0] == '\\': // the preceding line has no line feed, but the corresponding line of the other text may have one
 				end = before == '-'
 			case at >= len(from):
 				return "", false
@@ -217,8 +217,8 @@ func (c *counter) has(part string) bool {
 	return strings.Contains(c.joined.String(), strings.ToLower(part))
 }
 
-// endings lists, for each final state, the words of which at least one must occur in a log that
-// states it.
+// endings lists the words for each final state. A log that records the state contains at least one
+// of them.
 var endings = map[string][]string{
 	"SUCCEEDED": {"end_turn", "turn_duration", "stop_hook_summary", "success", "task_complete", "turn_complete", "turn.completed", "status_code_ok", "code", "ok", "assistant.turn_end", "stop"},
 	"FAILED":    {"result", "turn.failed", "code", "error"},

@@ -23,7 +23,8 @@ func childSpan(name string, pairs ...string) string {
 }
 
 // TestSpansOfConventions verifies that a span that follows a known agent convention is recorded as
-// a call, or leaves the list of calls open. Spans of requests and databases do neither.
+// a call, or that the list of calls is marked as incomplete. Neither applies to spans of requests
+// and databases.
 func TestSpansOfConventions(t *testing.T) {
 	const none, unread = "", "?"
 	for name, test := range map[string]struct{ span, tool string }{
@@ -65,8 +66,8 @@ func TestSpansOfConventions(t *testing.T) {
 	}
 }
 
-// TestContainers verifies that a container without its list, and a list with an unknown name, leave
-// the list of calls open.
+// TestContainers verifies that the list of calls is marked as incomplete if a container lacks its
+// list or a list has an unknown name.
 func TestContainers(t *testing.T) {
 	const event = `{"timeUnixNano":"1777111200000000000","attributes":[{"key":"event.name","value":{"stringValue":"NAME"}}]}`
 	spans, logs := `{"scopeSpans":[{"spans":[`+agentSpan+`]}]}`, `{"resourceLogs":[{"scopeLogs":[{"logRecords":[`+event+`]}]}]}`
@@ -98,8 +99,8 @@ func TestContainers(t *testing.T) {
 	}
 }
 
-// TestNestedAgents verifies that an agent that was called by another agent leaves the list of
-// handoffs open.
+// TestNestedAgents verifies that the list of handoffs is marked as incomplete if an agent was
+// called by another agent.
 func TestNestedAgents(t *testing.T) {
 	for span, open := range map[string]bool{
 		childSpan("invoke_agent b", "gen_ai.operation.name=invoke_agent"): true,

@@ -56,7 +56,8 @@ func TestCopilot(t *testing.T) {
 	}
 }
 
-// TestCopilotRules verifies which values events of Copilot CLI state, and which they do not state.
+// TestCopilotRules verifies which values are recorded in the events of Copilot CLI, and which are
+// not.
 func TestCopilotRules(t *testing.T) {
 	const (
 		start    = `tool.execution_start {"toolCallId":"c1","toolName":"bash","arguments":{"command":"make"}}`

@@ -15,11 +15,11 @@ import (
 	"github.com/receiptkit/receiptkit/fixtures/testsize"
 )
 
-// TestDamage damages public logs in one place at a time. A member is removed, or replaced by null,
-// an unknown text, the text form of a number, a list with its value, a part of an object, or the
-// value of the same member in another record. If a list or count becomes smaller, it must be marked
-// as unreported or as a lower bound. Unless it runs at full size, the test tries only some of the
-// damages, and no large logs.
+// TestDamage damages public logs in one place at a time. The test removes a member, or replaces it
+// with null, an unknown string, a number in the form of a string, a list that contains its value, a
+// part of an object, or the value of the same member in another record. If a list or count becomes
+// smaller, it must be marked as unreported or as a lower bound. Unless it runs at full size, the
+// test tries only some of the damages, and no large logs.
 //
 // If a damage results in a log that an agent might write, it is listed as an exception.
 func TestDamage(t *testing.T) {
@@ -66,7 +66,7 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// exceptions lists the ends of the descriptions of damages. If an exception applies to only one
+// exceptions lists suffixes of the descriptions of damages. If an exception applies to only one
 // log, its name precedes the description.
 func exceptions() (all []string) {
 	for _, how := range []string{"missing", "null"} {
@@ -83,8 +83,8 @@ func exceptions() (all []string) {
 		"claude-code-with-plan.jsonl assistant.message.id: that of another") // the counts become larger, because two messages are combined into one
 }
 
-// lost returns the amounts and calls of which a draft states less than another draft, without
-// stating that they are incomplete.
+// lost returns the differences by which the draft for a damaged log states less, or reports a
+// better outcome, without marking the affected values as unreported.
 func lost(t *testing.T, right told, want map[string]float64, r told) (all []string) {
 	t.Helper()
 	got := amountsOf(t, r.Draft)

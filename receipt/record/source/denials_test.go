@@ -81,8 +81,8 @@ func TestNotRun(t *testing.T) {
 	}
 }
 
-// TestRelayedCalls verifies that an agent's calls are read once from the lines in which the session
-// repeats them. If the agent's own file is available, it takes precedence.
+// TestRelayedCalls verifies that an agent's calls are counted once if the session repeats them in
+// its own log. If the agent's own file is available, it takes precedence.
 func TestRelayedCalls(t *testing.T) {
 	relayed := func(line string) string {
 		return `"type":"progress","data":{"type":"agent_progress","agentId":"a1","message":{` + line + `}}`

@@ -9,11 +9,11 @@
 //
 // # One way to a draft
 //
-// For each source, a reader collects the statements in the lines of a log in a story (package
-// story). The story is returned as protocol events, and the recorder of package record creates the
-// draft from these events. If the events are stored (record.Options.Keep) and recorded again, the
-// draft is the same, byte for byte. As for every log, metadata.unreported lists what the source
-// does not record.
+// For each source, a reader passes the statements in the lines of a log to a story (package story).
+// The story is returned as protocol events, and the recorder of package record creates the draft
+// from these events. If the events are stored (record.Options.Keep) and recorded again, the draft
+// is the same, byte for byte. As for every log, metadata.unreported lists what the source does not
+// record.
 //
 // # One reader per source
 //
@@ -50,18 +50,18 @@
 // bounds (metadata.unreported, metadata.at_least). receipt record and receipt show print their
 // number. No particular version of an agent is required.
 //
-// Known types in unexpected places are also not read. In the logs of Claude Code, these are, for
-// example, content blocks in a line with the wrong role, such as user/tool_use, and lines that
-// refer to a call or a task that does not appear in any other line, such as progress/bash_progress.
-// Two different calls with the same ID are not copies: the second is counted as calls_of_one_id in
+// Known types in unexpected places are also not read. In the logs of Claude Code, examples are
+// content blocks in a line with the wrong role, such as user/tool_use, and lines about a call or a
+// task that does not appear in any other line, such as progress/bash_progress. Two different calls
+// with the same ID are not copies: the second is counted as calls_of_one_id in
 // metadata.source.counted, and later results are attributed to neither call.
 //
 // If the counts for one message ID are contradictory, the tokens are a lower bound
 // (messages_of_one_id). The same applies if a usage record lacks a count that other records have.
 //
 // Order: lines are ordered by time, and lines with the same time by line number. A line without a
-// time is assigned the previous line's time. An invalid time, or a time in the year 0 or 9999,
-// leaves start and end unreported.
+// time is assigned the previous line's time. If a time is invalid, or is in the year 0 or 9999, the
+// start and the end are unreported.
 //
 // Repetitions: a message or call is identified by its ID and counted once, regardless of the number
 // of lines and files that contain it. If IDs are not sufficient (codex exec, results without an

@@ -270,7 +270,7 @@ func draftOf(t *testing.T, files ...string) *receipt.Draft {
 	return log.Draft
 }
 
-// A told is a draft together with its JSON form and its unreported places.
+// told contains a draft, its JSON form, and its unreported locations.
 type told struct {
 	*receipt.Draft
 	untold, floor map[string]bool
@@ -488,7 +488,7 @@ func (r told) network(t *testing.T, f facts, searches int) {
 	}
 }
 
-// agents compares the calls of agents that have no files, which a session repeats.
+// agents compares the calls that a session repeats for agents without files of their own.
 func (r told) agents(t *testing.T, f facts, got map[string]int) {
 	t.Helper()
 	switch {
@@ -639,7 +639,7 @@ func (r told) writes(t *testing.T, f facts) {
 	r.continuity(t, f)
 }
 
-// stateOf returns the content of a file as a digest, as - if there is no file, or as ? if the
+// stateOf returns the content of a file as a digest, as "-" if there is no file, or as "?" if the
 // content is unknown.
 func stateOf(d receipt.OptionalDigest) string {
 	switch {

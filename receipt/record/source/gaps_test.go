@@ -37,8 +37,8 @@ func TestPartOfLog(t *testing.T) {
 	}
 }
 
-// TestCallsInPart verifies that a call that cannot be listed leaves open its effects, its handoffs,
-// and its approvals.
+// TestCallsInPart verifies that the lists of effects, handoffs, and approvals are marked as
+// incomplete if a call cannot be listed.
 func TestCallsInPart(t *testing.T) {
 	for name, log := range map[string][]string{
 		"of a transcript": {answered, `{"type":"assistant","sessionId":"s","timestamp":"2026-04-25T10:00:04Z","message":{"id":"m9","role":"assistant","model":"m","content":[{"type":"tool_use","name":"Bash","input":{}}]}}`},
@@ -107,8 +107,8 @@ func TestSharedIDs(t *testing.T) {
 	}
 }
 
-// TestDamagedLines verifies which places are unreported after damages that TestDamage found and
-// that are not apparent from the type of a record.
+// TestDamagedLines verifies which locations are unreported after damage that TestDamage found and
+// that does not change the type of a record.
 func TestDamagedLines(t *testing.T) {
 	const ended, over = "/lifecycle/final_state", "/lifecycle/completed_at"
 	message := func(id, usage string) string {

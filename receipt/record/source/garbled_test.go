@@ -34,7 +34,7 @@ func TestGarbled(t *testing.T) {
 	}
 	for name, test := range map[string]struct {
 		right, wrong []string
-		untold       string // places that must be reported for right and unreported for wrong
+		untold       string // locations that must be reported for the lines in right, and unreported for the lines in wrong
 	}{
 		"is_error":              {[]string{asks(`"Bash"`, `"t1"`), answers(`}]}}`)}, []string{asks(`"Bash"`, `"t1"`), answers(`,"is_error":"true"}]}}`)}, calls + "/0/status"},
 		"interrupted":           {[]string{asks(`"Bash"`, `"t1"`), answers(`}]}}`)}, []string{asks(`"Bash"`, `"t1"`), answers(`}]},"toolUseResult":{"interrupted":1}}`)}, calls + "/0/status"},

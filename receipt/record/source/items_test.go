@@ -32,8 +32,7 @@ func codexItem(item string) string {
 	return `event_msg {"type":"item_completed","thread_id":"th","turn_id":"t1","item":` + item + `}`
 }
 
-// TestItems verifies that each type of item leads to the correct call, the outcome of the call, and
-// the effects of the call.
+// TestItems verifies that each type of item leads to a call with the correct outcome and effects.
 func TestItems(t *testing.T) {
 	for name, c := range map[string]struct{ item, call, status, more string }{
 		"command":          {`{"type":"CommandExecution","id":"i","command":["ls"],"status":"completed","exit_code":0}`, "command", "succeeded", ""},
@@ -157,8 +156,8 @@ func TestPatchesApplied(t *testing.T) {
 	}
 }
 
-// TestPaginatedTokens verifies a session's own usage if its log has only response records, and if
-// it begins with lines of the parent session or omits them.
+// TestPaginatedTokens verifies a session's own usage if the log has only response records, and if
+// the log begins with lines of the parent session or omits these lines.
 func TestPaginatedTokens(t *testing.T) {
 	count := func(n int) string {
 		return fmt.Sprintf(`event_msg {"type":"token_count","info":{"total_token_usage":{"input_tokens":%d,"output_tokens":%d}}}`, n, n)

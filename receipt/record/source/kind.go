@@ -37,13 +37,14 @@ type row struct {
 	kind   Kind
 	family string // the program that writes the log, or the log's format
 
-	// is reports whether a line, which is an object, belongs to the kind. If is is nil, package
-	// kind recognizes the line.
+	// The function "is" reports whether a line, which is an object, belongs to the kind. If the
+	// function is nil, package kind recognizes the line.
 	is  func(canon.Node) bool
 	new func(*story.Story) story.Reader
 
-	// looks reports whether text without leading whitespace begins like a log of this kind, for
-	// logs whose values may span lines. If looks is nil, each line is an object.
+	// looks reports whether a log of this kind may begin with the given text, which has no leading
+	// whitespace. It is set if the values in the log may span lines. If looks is nil, each line is
+	// an object.
 	looks  func(string) bool
 	arrays bool // a line may be an array of such objects
 
@@ -107,13 +108,13 @@ func IsOf(k Kind, name string) bool {
 	return known && name != "" && r.named(name)
 }
 
-// A Sighting is the identification of a log by its first lines.
+// A Sighting identifies a log by its first lines.
 type Sighting struct {
 	Kind            Kind
 	Session, Parent string // from the first line that names a session, or ""
 }
 
-// Sight recognizes a log by its first bytes, of which it reads at most 50 lines.
+// Sight recognizes a log by its first bytes, and reads at most 50 lines of them.
 func Sight(head []byte) (s Sighting) {
 	r := &reading{doc: new(canon.Document)}
 	if s.Kind = recognize(r, head); s.Kind == Unknown {
@@ -176,7 +177,7 @@ func recognize(r *reading, head []byte) Kind {
 }
 
 // formOf recognizes the log of an agent by its form, as package kind does. The kind is Unknown if
-// such logs are not supported, or if from excludes them.
+// such logs are not supported, or if the argument "from" excludes them.
 func formOf(from string, value []byte) (Kind, kinds.Found) {
 	found, form := kinds.SessionOf(value)
 	if x, known := rowOf(Kind(form)); known && x.named(from) {
@@ -185,7 +186,7 @@ func formOf(from string, value []byte) (Kind, kinds.Found) {
 	return Unknown, found
 }
 
-// kindOf returns the kind of a line, limited to the kinds that from permits.
+// kindOf returns the kind of a line, limited to the kinds that the argument "from" permits.
 func kindOf(from string, line canon.Node) Kind {
 	// The first kind that matches is used, so the table lists specific kinds first.
 	for _, x := range rows() {

@@ -125,7 +125,7 @@ func (l *lines) read(in Input) (canon.Digest, int64) {
 	return canon.Digest(l.sum.Sum(nil)), l.bytes
 }
 
-// from returns a line and the next maxLook bytes after it.
+// The method "from" returns a line and the next maxLook bytes after it.
 func (l *lines) from(line []byte) []byte {
 	more, _ := l.in.Peek(maxLook)
 	return bytes.Join([][]byte{line, more}, []byte("\n"))
@@ -137,7 +137,7 @@ type nesting struct {
 	quoted, escaped bool
 }
 
-// scan reads the next part of the value and returns the number of its bytes up to the end of the
+// scan reads the next part of the value, and returns the number of bytes up to the end of the
 // value, or 0 if the value continues. Brackets inside strings are ordinary characters (RFC 8259
 // section 7).
 func (n *nesting) scan(part []byte) int {
@@ -163,9 +163,9 @@ func (n *nesting) scan(part []byte) int {
 	return 0
 }
 
-// value returns the next object in text that consists of JSON values that may span lines: one
-// value, several values, or an array of values. Anything between objects is returned unchanged, so
-// that it is counted as unreadable.
+// value returns the next object in a log whose JSON values may span lines: one value, several
+// values, or an array of values. Anything between objects is returned unchanged, so that it is
+// counted as unreadable.
 func (l *lines) value() (text []byte, overlong bool, err error) {
 	l.buf = l.buf[:0]
 	var n nesting

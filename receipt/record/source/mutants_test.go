@@ -42,9 +42,10 @@ func (r told) sums() map[string]string {
 	return all
 }
 
-// TestMutants verifies that, if the type of a value in a log is changed, no sum changes, no end
-// improves, and no list becomes shorter, unless the draft states it. Unless it runs at full size,
-// the test changes each place in lines of a kind once, in the first log that contains the place.
+// TestMutants verifies that, if the type of a value in a log is changed, the draft marks each sum
+// that changes, each outcome that improves, and each list that becomes shorter. Unless it runs at
+// full size, the test changes each place in lines of a kind once, in the first log that contains
+// the place.
 func TestMutants(t *testing.T) {
 	random, mutants := rand.New(rand.NewPCG(3, 4)), 0
 	all, size := testsize.Full(), 20_000
@@ -101,8 +102,9 @@ func otherTypes(than any) []any {
 	})
 }
 
-// changed returns the sums that a mutant of a log states differently. If a record is skipped, it is
-// counted. A call that did not fail before may fail only because of an error in a line.
+// changed returns the sums that differ between a log and a mutant of the log. If a record is
+// skipped, it is counted. A call that did not fail before may fail only because of an error in a
+// line.
 func changed(right, r told, want map[string]string) (list []string) {
 	if fmt.Sprint(r.meta["ignored_records"]) != fmt.Sprint(right.meta["ignored_records"]) {
 		return nil
@@ -132,8 +134,8 @@ func kindOf(v any) string {
 	return fmt.Sprint(cmp.Or(line["type"], any("")))
 }
 
-// eachPlace calls take for each value inside a value, with a function that replaces it. Members are
-// visited in the order of their names.
+// eachPlace calls the function take for each nested value, and passes a function that replaces this
+// value. Members are visited in the order of their names.
 func eachPlace(at string, v any, take func(at string, v any, set func(any))) {
 	switch x := v.(type) {
 	case []any:

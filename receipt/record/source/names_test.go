@@ -14,9 +14,9 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source"
 )
 
-// TestLongNames verifies that text that is longer than a recording keeps, or that has the maximum
-// length, does not affect other values. Unless it runs at full size, the test changes each place in
-// lines of a kind in only the first log that contains the place.
+// TestLongNames verifies that text of the maximum recorded length, or longer text, does not affect
+// other values. Unless it runs at full size, the test changes each place in lines of a kind in only
+// the first log that contains the place.
 func TestLongNames(t *testing.T) {
 	seen := map[string]bool{} // places in lines of a kind that contain text
 	for _, name := range vectors.Files(t, 3, "testdata", "*.*json*") {

@@ -41,7 +41,7 @@ type mark struct {
 	At  time.Time // time of the line or of the latest earlier line that has a time; zero if there is none
 	Key key
 
-	Unique    bool // only copies of the line have the same key, in all logs
+	Unique    bool // in all logs, only copies of the line have the same key
 	OfSession bool // the line applies to all tasks of the session
 	Counts    bool // the line records the cumulative usage of the session
 }
@@ -90,7 +90,7 @@ func (o *Outline) name() string {
 	return story.Unnamed(o.Head[:])
 }
 
-// Survey reads a log once and returns its outline. The argument from has the same meaning as in
+// Survey reads a log once and returns its outline. The argument "from" has the same meaning as in
 // [Options]. Errors from the input are returned unchanged.
 func Survey(in Input, from string) (*Outline, error) {
 	r, o := newReading(from), &Outline{Name: in.Name}
@@ -117,7 +117,7 @@ func Survey(in Input, from string) (*Outline, error) {
 
 	o.Kind, o.Cut = r.kind, text.count > 0 && !text.ended
 
-	// A log that is a single task was read by its reader.
+	// If a log is a single task, its reader has read the entire log.
 	if o.Whole {
 		r.ended(text, in)
 		r.reader.End()

@@ -10,8 +10,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source"
 )
 
-// statements returns the rows of the pages in docs/sources, with the place to which each row
-// refers.
+// statements maps rows of the pages in docs/sources to locations in a receipt.
 func statements() map[string]string {
 	return map[string]string{
 		"cost": "/cost/total", "model": "/model_route/chosen_model/model", "provider": "/model_route/chosen_model/provider",
@@ -50,8 +49,8 @@ func pageOf(t *testing.T, name string) (columns []map[string]string) {
 }
 
 // TestPages verifies that each family of logs has a page. A column must state that a value is not
-// recorded if and only if no log in testdata or among the public logs records it. Each kind has a
-// column, except that the kinds after the last column share it.
+// recorded if and only if no log in testdata or among the public logs records it. If there are more
+// kinds than columns, the remaining kinds share the last column.
 func TestPages(t *testing.T) {
 	vectors.Dir(t, "sources-2")
 	reported, kinds := map[source.Kind]map[string]bool{}, map[string][]source.Kind{}
@@ -102,8 +101,8 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// familyOf returns the name of a kind's family. In the result of Names, it precedes the names of
-// the kinds.
+// familyOf returns the name of a kind's family. In the result of Names, the family's name precedes
+// the names of its kinds.
 func familyOf(k source.Kind) string {
 	names := source.Names()
 	return names[slices.IndexFunc(names, func(name string) bool { return source.IsOf(k, name) })]

@@ -82,8 +82,8 @@ func (e *MixedError) Error() string {
 	return fmt.Sprintf("source: %s: expected a log of the kind %s, as the one before, found %s", event.Quote(e.Name), e.Other, e.Is)
 }
 
-// Read records the logs of one task. Errors from an input are returned unchanged, and errors from
-// the draft are those of record.Recorder.Draft.
+// Read records the logs of one task. Errors from an input are returned unchanged. If the draft
+// cannot be created, the error is the error from record.Recorder.Draft.
 func Read(inputs []Input, o Options) (*Log, error) {
 	// If no kind is named, the first lines determine it.
 	if o.From != "" && !slices.Contains(Names(), o.From) {
@@ -171,7 +171,7 @@ const (
 	maxLook      = 64 << 10 // limit for text whose values may span lines
 )
 
-// scan recognizes a log, and passes its lines to the function that begin returns.
+// scan recognizes a log, and passes its lines to the function returned by begin.
 func (r *reading) scan(in Input, begin func(*lines) func(rawLine) error) (*lines, error) {
 	text := newLines(in)
 	head, err := r.begin(in.Name, text)
@@ -254,7 +254,7 @@ func joined(head []rawLine) (text []byte) {
 	return text
 }
 
-// choose starts or continues to read logs of a kind.
+// choose starts reading logs of a kind, or continues if it is the kind of the earlier logs.
 func (r *reading) choose(name string, kind Kind) error {
 	if r.kind != Unknown && (r.reader == nil || kind == Unknown) {
 		kind = r.kind

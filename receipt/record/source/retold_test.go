@@ -256,7 +256,7 @@ func TestOtherEvents(t *testing.T) {
 	}
 }
 
-// A growing is an endless stream whose lines differ.
+// growing is an endless stream of lines that differ.
 type growing struct {
 	lines int
 	line  func(int) string

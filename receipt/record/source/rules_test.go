@@ -126,8 +126,8 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// TestRepeated verifies that, of several lines of a message, the one with the most output is used,
-// regardless of its position, and that copies in another session are not counted again.
+// TestRepeated verifies that the line of a message with the most output is used, regardless of its
+// position, and that copies in another session are not counted again.
 func TestRepeated(t *testing.T) {
 	line := func(output int) string {
 		return strings.Replace(said, `"output_tokens":1`, fmt.Sprintf(`"output_tokens":%d`, output), 1)
@@ -143,8 +143,8 @@ func TestRepeated(t *testing.T) {
 	}
 }
 
-// TestCalls verifies that the outcome of a call is the one that a line records, and is not
-// determined by anything else.
+// TestCalls verifies that only the line with the result of a call determines the outcome of the
+// call.
 func TestCalls(t *testing.T) {
 	for name, test := range map[string]struct{ result, besides, want, category string }{
 		"returned":          {`"content":"x"`, `null`, "succeeded", ""},
@@ -223,8 +223,7 @@ func fileLines(t *testing.T, name string) []string {
 	return strings.Split(strings.TrimSpace(string(text)), "\n")
 }
 
-// TestAgents verifies that, if the log of an agent that worked for the session is missing, its work
-// is unreported.
+// TestAgents verifies that the work of an agent is unreported if the log of the agent is missing.
 func TestAgents(t *testing.T) {
 	session := slices.DeleteFunc(fileLines(t, "testdata/session.jsonl"), func(line string) bool { return strings.Contains(line, "new-kind-of-record") })
 	alone, both := toldOf(t, session), toldOf(t, session, fileLines(t, "testdata/agent-a1b2.jsonl"))
@@ -241,8 +240,8 @@ func TestAgents(t *testing.T) {
 	}
 }
 
-// TestTimes verifies that few lines in a stream have times, and that the result of the stream
-// states the duration.
+// TestTimes verifies the duration of a stream, in which few lines have times but the result states
+// the duration.
 func TestTimes(t *testing.T) {
 	const stamped = `{"type":"user","session_id":"s","timestamp":"2026-01-01T00:00:0%dZ","message":{}}` + "\n"
 	log := fmt.Sprintf(stamped+stamped, 1, 5)
@@ -260,8 +259,8 @@ func TestTimes(t *testing.T) {
 	}
 }
 
-// TestOutputs verifies that, for an output from Codex, the lines that precede the output of a
-// command state how the command ended.
+// TestOutputs verifies that the lines that Codex writes before the output of a command determine
+// how the command ended.
 func TestOutputs(t *testing.T) {
 	for output, want := range map[string]string{
 		`"Exit code: 0\nOutput:\nx"`:                                       "succeeded",

@@ -28,7 +28,7 @@ type Part struct {
 	Spans []Span // of the task
 }
 
-// A Span is a range of bytes in a log that consists of complete lines.
+// A Span is a range of complete lines in a log, in bytes.
 type Span struct{ From, Until int64 }
 
 // add adds the bytes of a line.
@@ -124,7 +124,7 @@ type sessionOf struct {
 	session string
 }
 
-// An owned is a log with a record of which lines are not copies from another log.
+// owned contains a log, and records which of its lines are not copies from another log.
 type owned struct {
 	*Outline
 	is []bool

@@ -18,7 +18,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source"
 )
 
-// An outlined is a log with its outline and its content.
+// outlined contains the outline and the content of a log.
 type outlined struct {
 	*source.Outline
 	text []byte

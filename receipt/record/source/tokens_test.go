@@ -68,7 +68,7 @@ func TestTurnsOfExec(t *testing.T) {
 }
 
 // TestCutExec verifies that lines before the first turn are attributed to a turn whose beginning is
-// missing instead of to the next turn. Unreadable changes must make their list incomplete.
+// missing, and not to the next turn. Unreadable changes must make their list incomplete.
 func TestCutExec(t *testing.T) {
 	command := func(code int) string {
 		return fmt.Sprintf(`{"type":"item.completed","item":{"id":"item_0","type":"command_execution","exit_code":%d,"status":"completed"}}`, code)

@@ -16,7 +16,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source"
 )
 
-// drafted returns the draft for texts that form one task, or nil if they state nothing.
+// drafted returns the draft for logs that form one task, or nil if the logs state nothing.
 func drafted(t *testing.T, texts ...[]byte) *receipt.Draft {
 	t.Helper()
 	var inputs []source.Input

@@ -2,8 +2,8 @@ package source_test
 
 import "testing"
 
-// TestUnreadClaude verifies that a Claude Code line turns every list of actions into a lower bound
-// if it states an action that the reader does not know or cannot attribute.
+// TestUnreadClaude verifies that every list of actions is a lower bound if a line from Claude Code
+// states an action that the reader does not support or cannot attribute.
 func TestUnreadClaude(t *testing.T) {
 	const transcript, stream = `,"sessionId":"s","timestamp":"2026-04-25T10:00:04Z"`, `,"session_id":"s"`
 	const begun = `{"type":"system","subtype":"init","session_id":"s"}`
@@ -42,9 +42,9 @@ func TestUnreadClaude(t *testing.T) {
 	}
 }
 
-// TestMentions verifies that a line in a stream turns every list of actions into a lower bound if
-// it mentions a call or a task that is not recorded in any other line. A line that repeats a known
-// call or task must not.
+// TestMentions verifies that every list of actions is a lower bound if a line in a stream mentions
+// a call or a task that is not recorded in any other line. A line that repeats a known call or task
+// must have no effect.
 func TestMentions(t *testing.T) {
 	system := func(sub, members string) string {
 		return `{"type":"system","subtype":"` + sub + `","session_id":"s"` + members + `}`

@@ -100,7 +100,7 @@ func valuesOf(text []byte) [][]byte {
 	return bytes.Split(bytes.TrimSpace(text), []byte("\n"))
 }
 
-// A typed is a line in which the type of one record or block was replaced.
+// typed contains a line in which the type of one record or block was replaced.
 type typed struct {
 	line     int
 	what     string
@@ -198,7 +198,7 @@ func addAmounts(all map[string]float64, at string, v any) {
 	}
 }
 
-// listed reports whether a list contains a place or a place that contains it.
+// listed reports whether a list contains a location or a location that encloses it.
 func listed(list map[string]bool, at string) bool {
 	for ; at != ""; at = at[:strings.LastIndexByte(at, '/')] {
 		if list[at] {

@@ -12,8 +12,8 @@ const (
 	inputTokens  = "/autonomy_budget/consumed/input_tokens"
 )
 
-// TestCodexPatchesInPart verifies that a successful patch with unreadable changes leaves the list
-// of written files open.
+// TestCodexPatchesInPart verifies that the list of written files is marked as incomplete if the
+// changes of a successful patch are unreadable.
 func TestCodexPatchesInPart(t *testing.T) {
 	const asks = `response_item {"type":"custom_tool_call","call_id":"c1","name":"apply_patch","input":"*** Begin Patch\n*** Delete File: old.go\n*** End Patch"}`
 	const output = `response_item {"type":"custom_tool_call_output","call_id":"c1","output":"Exit code: 0\nOutput:\nSuccess"}`
@@ -99,8 +99,8 @@ func TestCodexHandoffs(t *testing.T) {
 	}
 }
 
-// TestCodexUnreadContent verifies that unknown types of message blocks, and marks with additional
-// members, leave the list of calls open.
+// TestCodexUnreadContent verifies that the list of calls is marked as incomplete if a message block
+// has an unknown type or a mark has additional members.
 func TestCodexUnreadContent(t *testing.T) {
 	const message = `response_item {"type":"message","role":"assistant","content":`
 	for payload, open := range map[string]bool{

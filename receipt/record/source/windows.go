@@ -68,7 +68,7 @@ func (c *cutter) id(task string) string {
 	return session + "." + task
 }
 
-// alone returns the ID of the agent if the logs contain lines of only one agent and none of the
+// alone returns the ID of the agent if the logs contain lines of only one agent and no lines of the
 // session itself.
 func (c *cutter) alone() string {
 	var agents []string
