@@ -21,8 +21,8 @@ type frameCall struct {
 	previews       map[string]preview
 	running        canon.Digest // the input with which the call was reported to run
 	heard          canon.Digest // digest of the messages from the tool
-	unsaid         bool         // no event contains heard yet
-	told           bool         // a frame other than a permission request states the call
+	unsaid         bool         // no event contains the digest in heard yet
+	told           bool         // a frame other than a permission request describes the call
 	approved       bool         // an answer approved the call
 	acts           string       // "diff" or "terminal" if a content block can change files
 	noted          bool         // the conflict between acts and kind was already recorded
@@ -32,7 +32,7 @@ type frameCall struct {
 type preview struct {
 	create        bool
 	before, after canon.Digest
-	short         string // the abbreviated digest from before the write, if it is abbreviated
+	short         string // the digest from before the write, if it is abbreviated
 }
 
 // calls contains the calls of the session.
@@ -328,8 +328,8 @@ func (c *frameCall) reached(fr *frame, category string) bool {
 	return c.executed || fr.Count(harnOf(fr.update, "executionDurationMs"), "executionDurationMs") > 0
 }
 
-// egress returns the data that a call sent, if its tool fetches data or if it called an MCP server
-// with a URL.
+// egress returns the transmission of a call that fetches data or that called an MCP server with a
+// URL.
 func (c *frameCall) egress(u canon.Node, server string) []members {
 	network := c.kind == "fetch" || strings.HasPrefix(c.name, "http") || server != ""
 	if !network || !event.IsHTTP(c.url) {
@@ -367,7 +367,7 @@ func (c *frameCall) writes(f *Translator, fr *frame, status string) any {
 		}
 	}
 
-	// If one file was moved, there are two paths, the old one and the new one.
+	// If a file was moved, there are two paths: the old path and the new path.
 	if c.kind == "move" && len(paths) == 2 {
 		return []members{{"operation": "rename", "from": paths[0], "path": paths[1]}}
 	}

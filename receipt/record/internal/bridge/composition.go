@@ -67,8 +67,8 @@ func scopeOf(level string) string {
 	return level
 }
 
-// translateComposition records a snippet, its output, or its result by digest. The effects of a
-// snippet are the effects of its calls.
+// translateComposition records the digest of an update about a snippet, its output, or its result.
+// The effects of a snippet are the effects of its calls.
 func translateComposition(f *Translator, fr *frame) {
 	f.emit(fr, "agent.message", members{"form": "composition", "content_sha256": event.HashOf(fr.update).String()})
 

@@ -18,9 +18,9 @@ type frame struct {
 	expects bool          // a function waits for the response to this frame
 }
 
-// Own returns the first named member that is present and not null, for members that are specific to
-// a runtime. Newer dialects store such members under _meta.harn, and older dialects store them next
-// to the standard members. If no such member is present, Own returns the zero Node.
+// Own returns the first of the named runtime-specific members that is present and not null. Newer
+// dialects store such members under _meta.harn, and older dialects store them next to the standard
+// members. If no such member is present, Own returns the zero Node.
 func Own(of canon.Node, names ...string) canon.Node {
 	for _, at := range [...]canon.Node{of.Member("_meta").Member("harn"), of} {
 		for _, name := range names {
@@ -91,8 +91,7 @@ func (fr *frame) policyRef(of ...canon.Node) string {
 	return ""
 }
 
-// about returns the object that contains the members of a durable approval, which is params or the
-// update.
+// about returns the object that contains the members of a durable approval: params or the update.
 func (fr *frame) about() canon.Node {
 	if !fr.update.IsZero() {
 		return fr.update

@@ -109,8 +109,8 @@ const (
 
 const messageRule = "successive chunks are one message, by the digest of its content"
 
-// silentUpdates returns the kinds of updates that become no event. For example, the agent need not
-// have made a change that fs_watch reports.
+// silentUpdates returns the kinds of updates that are not translated to any event. For example, a
+// change that fs_watch reports was not necessarily made by the agent.
 func silentUpdates() []string {
 	return []string{
 		"session_info_update", "available_commands_update",

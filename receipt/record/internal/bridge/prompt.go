@@ -66,7 +66,8 @@ func stopped(f *Translator, fr *frame) {
 	kind := stopReasons().Meaning(reason, "task.failed")
 	failure := members{"code": cmp.Or(reason, "unknown")}
 
-	// The terminal member takes precedence over the stop reason, unless its value is natural.
+	// The terminal member takes precedence over the stop reason, unless the terminal member is
+	// natural.
 	if terminal := Own(fr.Root.Member("result"), "terminal"); !terminal.IsZero() {
 		how, why := terminal.String(), ""
 		if terminal.Kind() == canon.KindObject {
@@ -86,8 +87,8 @@ func stopped(f *Translator, fr *frame) {
 }
 
 // terminals maps the kinds of _meta.harn.terminal to events, except natural and the kinds that are
-// failures. A turn that was ended by a policy or an exception also stops with end_turn. A suspended
-// turn may be resumed.
+// failures. The stop reason is end_turn even if a policy or an exception ended the turn. A
+// suspended turn may be resumed.
 func terminals() event.Words {
 	return event.NewWords("user_cancelled", "task.canceled", "suspended", "task.input_required")
 }

@@ -71,7 +71,8 @@ type held struct {
 	counted bool // the task ended before the runtime responded
 }
 
-// A holding contains the held answers by question, so that no searches are needed in a long log.
+// A holding contains the held answers, grouped by question so that a long log does not require
+// searches.
 type holding struct {
 	byID  map[string][]*held // in order
 	count int                // number of all answers so far
@@ -93,7 +94,7 @@ func (l *holding) remove(h *held) {
 	}
 }
 
-// to returns the answers that are held for a question.
+// The method "to" returns the answers that are held for a question.
 func (l *holding) to(id string) []*held { return slices.Clone(l.byID[id]) }
 
 // all returns all held answers, in order of arrival.
@@ -159,8 +160,9 @@ func (l *holding) confirm(f *Translator, fr *frame, h *held) {
 	fr.At = at
 }
 
-// release records held answers before the end, because a log of only one direction contains no
-// responses. If the runtime refuses such an answer later, the recording fails.
+// release records the answers that are still held at the end, because a log that contains only one
+// direction contains no responses. If the runtime refuses such an answer later, the recording
+// fails.
 func (l *holding) release(f *Translator, fr *frame, answers []*held) {
 	for _, h := range answers {
 		h.counted = !h.ready

@@ -64,8 +64,8 @@ func TestSession(t *testing.T) {
 	}
 }
 
-// TestSessionWithoutAFrame verifies that, if any one frame is missing, the draft claims nothing
-// that it would not claim otherwise.
+// TestSessionWithoutAFrame verifies that a draft makes no additional claims if any one frame is
+// missing.
 func TestSessionWithoutAFrame(t *testing.T) {
 	lines := session(t)
 	l, err := recordSession(lines)
