@@ -10,7 +10,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// actorHost is the actor of a decision that names no person.
+// actorHost is the actor of a decision if no person is named in it.
 const actorHost = "host"
 
 // An approval combines a permission request with all answers to it.
@@ -20,7 +20,7 @@ type approval struct {
 	refusal                refusal
 	grant                  grant
 
-	input     canon.Digest // input of the call, from the request or, if the request lacks it, as known at the approval
+	input     canon.Digest // input of the call: from the question or, if the question has none, the input known at the time of the approval
 	policy    string       // policy that decided, if no person is named
 	evidence  [][]byte     // canonical payloads of the answers
 	confirmed bool         // evidence includes a user.tool_confirmation
@@ -33,7 +33,7 @@ type question struct {
 	required int64 // minimum number of reviewers
 	deadline time.Time
 	payload  []byte          // canonical; nil if only an answer was recorded
-	about    map[string]bool // IDs of the calls that the questions name
+	about    map[string]bool // IDs of the calls that are named in the questions
 	declared []string        // paths announced in the question
 	notes    details
 }
@@ -43,8 +43,8 @@ type refusal struct {
 	decision string // denied, canceled, or timeout; "" if no answer refused
 	by       string
 	at       time.Time
-	word     string // word of the answer, if no table contains it
-	mute     bool   // the answer contains no word that signals a refusal
+	word     string // the answer's decision word, if it is unknown
+	mute     bool   // the answer is not a recognized refusal
 }
 
 // A grant combines the answers that approve.
@@ -104,7 +104,8 @@ func (q *question) contradicts(e *event.Event) bool {
 }
 
 // strays reports whether an answer belongs to a different session than the question. Each session
-// numbers its own questions, so such an answer is for a different question with the same ID.
+// numbers its own questions, so an answer from another session is for a different question with the
+// same ID.
 func (a *approval) strays(r *run, e *event.Event) bool {
 	asked := cmp.Or(a.question.session, r.ids.SessionID)
 	from := e.Session()
@@ -116,7 +117,7 @@ func (a *approval) strays(r *run, e *event.Event) bool {
 	return true
 }
 
-// answer applies one answer. An approval never overrides an earlier refusal.
+// answer applies an answer to the question. An approval never overrides an earlier refusal.
 func (a *approval) answer(r *run, e *event.Event, decision string, byRuntime bool) {
 	at := e.Time(e.Payload, "decided_at")
 	if at.IsZero() {
@@ -168,7 +169,7 @@ func (a *approval) answer(r *run, e *event.Event, decision string, byRuntime boo
 	a.rewrite(r, e)
 }
 
-// review adds the reviewers that an approval names, and its signatures.
+// review adds the reviewers that are named in an approval, and its signatures.
 func (g *grant) review(r *run, e *event.Event, who string, at time.Time) {
 	add := func(name string) {
 		switch {
@@ -251,8 +252,8 @@ func (a *approval) refuse(r *run, e *event.Event, decision string, byRuntime boo
 	c.denied = true
 }
 
-// approvedAt returns the time at which enough reviewers had approved, but not before the approval
-// of the last required reviewer.
+// approvedAt returns the time of the decision or, if later, the time at which enough reviewers had
+// approved.
 func (g *grant) approvedAt(required int64) time.Time {
 	if required <= 1 || required > int64(len(g.reviewers)) {
 		return g.at
@@ -264,7 +265,7 @@ func (g *grant) approvedAt(required int64) time.Time {
 	return g.at
 }
 
-// actor returns the first reviewer or, if there is none, the sender of the event with the approval.
+// actor returns the first reviewer or, if there is none, the sender of the approving event.
 func (g *grant) actor() string {
 	if len(g.reviewers) > 0 {
 		return g.reviewers[0].name
@@ -346,9 +347,10 @@ func (a *approval) entry(r *run, t *telling, place string) receipt.Approval {
 	}
 }
 
-// quorum returns the reviewers and the required number of reviewers. It returns nil if one reviewer
-// approved and no number was set, because the actor is then sufficient. A decision word that no
-// table contains is not treated as an approval, but it is recorded for readers.
+// quorum returns the reviewers, their signatures, and the required number of reviewers. It omits
+// these values if no number was required, at most one reviewer approved, and there are no
+// signatures, because the actor is then sufficient. An unknown decision word is not treated as an
+// approval, but it is recorded for readers.
 func (a *approval) quorum() (proof receipt.Object) {
 	g := &a.grant
 	if a.question.required > 0 || len(g.reviewers) > 1 || len(g.signatures) > 0 {

@@ -16,7 +16,8 @@ type approvals struct {
 	foreign int               // number of answers from a different session than the question
 }
 
-// denies reports whether a word is a known refusal. An unknown word also refuses.
+// denies reports whether a word is a known refusal. Elsewhere, unknown words are also treated as
+// refusals.
 func denies(word string) bool {
 	switch word {
 	case "denied", "deny", "rejected", "reject", "refused", "declined", "disallow", "no":
@@ -25,7 +26,7 @@ func denies(word string) bool {
 	return false
 }
 
-// named returns the approval that an event names, and creates it if it is new.
+// named returns the approval to which an event refers, and creates it if it is new.
 func (s *approvals) named(r *run, e *event.Event) *approval {
 	id := s.id(e)
 	if id == "" {
@@ -49,8 +50,8 @@ func (s *approvals) named(r *run, e *event.Event) *approval {
 	return a
 }
 
-// id returns the ID of the approval that an event names. This is the approval ID (request_id for
-// durable approvals), or else the ID of the last approval of the call, or else the call ID.
+// id returns the ID of the approval to which an event refers. This is the approval ID (request_id
+// for durable approvals), or else the ID of the last approval of the call, or else the call ID.
 func (s *approvals) id(e *event.Event) string {
 	call := e.Text(e.Payload, "tool_call_id")
 	return cmp.Or(e.Text(e.Payload, "approval_id"), e.Text(e.Payload, "request_id"), e.Text(e.Payload.Member("approval_request"), "id"), s.of[call], call)
@@ -144,7 +145,7 @@ func saysNo(e *event.Event) bool {
 		}
 	}
 
-	// If there is no such word, the kind of the event may record the refusal.
+	// If there is no decision word, the kind of the event may record the refusal.
 	n := e.Payload.Member("decision")
 	if n.Kind() != canon.KindString {
 		return e.Kind != "user.tool_confirmation" && e.Kind != "tool.approved" && event.Absent(n)

@@ -89,7 +89,7 @@ func TestApprovals(t *testing.T) {
 	}
 }
 
-// TestTwoOfOneCall verifies that, if an answer names only the call, it belongs to the last question
+// TestTwoOfOneCall verifies that an answer that names only the call belongs to the last question
 // about that call.
 func TestTwoOfOneCall(t *testing.T) {
 	d := mustRecord(t, plainOptions(t), "tool.approval_required", `{"approval_id":"a","tool_call_id":"c"}`, "tool.approval_required", `{"approval_id":"b","tool_call_id":"c"}`,

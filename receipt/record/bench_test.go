@@ -6,7 +6,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record"
 )
 
-// BenchmarkRecord records a task, the events of testdata/run.jsonl, without creating its draft.
+// BenchmarkRecord records the events in testdata/run.jsonl without creating a draft.
 func BenchmarkRecord(b *testing.B) {
 	s := scenarios()[0]
 	lines := s.lines(b)

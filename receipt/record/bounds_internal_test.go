@@ -20,14 +20,14 @@ import (
 
 const (
 	shapeVariable    = "RECORD_SHAPE"    // name of the shape that a separate process records
-	gigabyteVariable = "RECORD_GIGABYTE" // selects the shapes for TestGigabyte by a part of their name
+	gigabyteVariable = "RECORD_GIGABYTE" // substring of the names of the shapes that TestGigabyte records
 
 	mostMemory = 256 // maximum memory in MiB
 	leastSpeed = 20  // MB/s
 )
 
-// TestGigabyte records a gigabyte of every shape, each in a separate process. It prints the memory
-// use, and the megabytes read per second of processor time.
+// TestGigabyte records a gigabyte of each shape in a separate process. It prints the memory use,
+// and the megabytes read per second of processor time.
 //
 //	RECORD_GIGABYTE=all go test -run Gigabyte -v -timeout 1h ./receipt/record
 func TestGigabyte(t *testing.T) {
@@ -92,10 +92,10 @@ func TestShapeAlone(t *testing.T) {
 }
 
 // TestKept verifies that a recording correctly counts the memory that it keeps, which is limited to
-// MaxKept bytes. The test reads a part of every shape, and compares the memory in use with the
-// count and the length of the longest line.
+// MaxKept bytes. The test reads a part of every shape, and verifies that the memory in use does not
+// exceed a limit that depends on this count and on the longest line.
 func TestKept(t *testing.T) {
-	size, room := int64(32<<20), int64(2<<20) // room is the memory that every log needs
+	size, room := int64(32<<20), int64(2<<20) // room is the memory that any log needs
 	if !testsize.Full() {
 		size, room = 256<<10, 128<<10
 	}
@@ -162,8 +162,8 @@ func readShape(t *testing.T, s shape, size int64) (r *shapeReader, longest int) 
 	}
 }
 
-// TestTextsOfDraft verifies that a string that is stored only once is counted each time it occurs
-// in the draft, before the draft is marshaled.
+// TestTextsOfDraft verifies that a string that is stored once but occurs several times in a draft
+// is counted several times, before the draft is marshaled.
 func TestTextsOfDraft(t *testing.T) {
 	for _, s := range shapes() {
 		if s.name != "calls with one long name, 10000" {

@@ -137,7 +137,7 @@ func disagree(name, a, b string) bool {
 	return a != b && name != "raw_status" && !(name == "kind" && (a == "other" || b == "other"))
 }
 
-// told returns a detail of the call, or "" if a conflicting value was recorded.
+// told returns a detail of the call, or "" if conflicting values were recorded.
 func (c *call) told(name string) string {
 	value, asked := c.notes.values[name], c.gate.notes
 	if c.notes.differ[name] || asked.differ[name] || asked.values[name] != "" && disagree(name, value, asked.values[name]) {
@@ -157,8 +157,8 @@ func (c *call) unclear() bool {
 }
 
 // serve records the MCP server that executes a call. If no server is named, the host executes the
-// call. The result of the call is a material of the replay, at the position of the call's first
-// event.
+// call. The result of the call is listed as a material of the replay, at the position of the call's
+// first event.
 func (c *call) serve(r *run, e *event.Event) {
 	first(&c.outputURI, e.Text(e.Payload, "output_uri"))
 	if first(&c.server, e.Text(e.Payload, "server")); c.server != "" {

@@ -15,7 +15,7 @@ type calls struct {
 	effects *effects // recorded effects of the calls
 }
 
-// Error categories that are more specific than a failed call.
+// Error categories, which explain why a call failed or was not executed.
 const (
 	categoryDenied   = "permission_denied"
 	categoryCanceled = "cancelled"
@@ -32,8 +32,8 @@ func neverRan(category string) bool {
 	return category == categoryDenied || category == categorySibling || category == categoryUnrun
 }
 
-// named returns the call that an event names, and records the details that any event of a call may
-// contain.
+// named returns the call to which an event refers, and records the details that events of any kind
+// may contain.
 func (s *calls) named(r *run, e *event.Event) *call {
 	id := e.Required(e.Payload, "tool_call_id")
 	c, fresh := s.Entry(id)
@@ -274,7 +274,7 @@ func (s *calls) told(t *telling, at string, c *call) receipt.ToolCall {
 	}
 }
 
-// judge adds the contradictions and the details from questions to the entry of a call.
+// judge adds contradictions, and details from questions, to the entry of a call.
 func (s *calls) judge(t *telling, at string, c *call, entry *receipt.ToolCall) {
 	// All conflicting statements are listed.
 	ran, g := s.ran(c), c.gate
@@ -288,7 +288,7 @@ func (s *calls) judge(t *telling, at string, c *call, entry *receipt.ToolCall) {
 		}
 	}
 
-	// These details are from questions, and no event of the call itself states them.
+	// These details are from questions, and were not recorded in any event of the call itself.
 	if len(g.declared) > 0 {
 		entry.Metadata["declared_paths"] = g.declared
 	}
@@ -321,7 +321,7 @@ func (s *calls) tellsPart(told func(*call) bool) bool {
 	return false
 }
 
-// openFor adds a call that only an approval names.
+// openFor adds a call that is named only in an approval.
 func (s *calls) openFor(r *run, e *event.Event, a *approval) *call {
 	c, _ := s.Entry(a.call)
 	r.Room(e)

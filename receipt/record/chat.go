@@ -49,7 +49,7 @@ func CheckMessage(message []byte) error {
 	return nil
 }
 
-// wrong returns a *ShapeError at a place.
+// wrong returns a *ShapeError that contains the location of a value.
 func wrong(at canon.Node, format string, args ...any) *ShapeError {
 	return &ShapeError{at.Pointer(), fmt.Sprintf(format, args...)}
 }
@@ -199,7 +199,8 @@ type Signal struct {
 	Actor string // the sender, according to the harness; "" if unknown
 
 	// Payload is the JSON object as received, or nil. The member decision states whether the signal
-	// approves. If it is absent, approved and accepted do. docs/record.md lists the words.
+	// approves. If it is absent, the members approved and accepted do. docs/record.md lists the
+	// recognized words.
 	Payload []byte
 }
 
@@ -250,7 +251,7 @@ type Failure struct {
 
 func buckets() []Bucket { return []Bucket{SessionTerminating, RetryableTransient, UserCorrectable} }
 
-// members returns the failure with the member names of a task failure.
+// members returns the failure in the form of a task failure, with the members code and message.
 func (f Failure) members() event.Members {
 	return event.Members{"code": f.Category, "message": string(f.Bucket)}
 }

@@ -12,7 +12,7 @@ type cost struct {
 	provider, model string
 	amount          event.Money
 	priced          bool // a span records an amount
-	free            bool // a call of the model states no amount
+	free            bool // a call of the model has no recorded amount
 	doubtful        bool // a part of the usage may be counted twice
 	whole           bool // the usage includes a span for a turn, an agent, or a task
 	input, output   tokens
@@ -27,7 +27,7 @@ func partNames() [3]string {
 	return [3]string{"cache_read_input_tokens", "cache_creation_input_tokens", "reasoning_output_tokens"}
 }
 
-// A tokens is a sum of token counts. The sum may omit model calls, or count some tokens twice.
+// tokens is a sum of token counts. The sum may omit model calls, or count some tokens twice.
 type tokens struct {
 	sum                  int64
 	told, part, doubtful bool
@@ -276,7 +276,8 @@ func (s *costs) breakdown(r *run, t *telling, overlap bool) []receipt.ProviderCo
 }
 
 // reconcile returns the larger of the sum over spans and the task's share of the account, because
-// model spans may record no cost. The difference is listed as an entry with an unknown provider.
+// some spans of model calls may not record a cost. The difference is listed as an entry with an
+// unknown provider.
 func (s *costs) reconcile(t *telling, c *receipt.Cost, share *event.Money) event.Money {
 	agree := share.Agrees(&s.total)
 	if s.priced && !agree {

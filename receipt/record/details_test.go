@@ -32,7 +32,7 @@ func TestCenturies(t *testing.T) {
 	}
 }
 
-// TestMembers verifies the effects of single members, grouped by part of the draft.
+// TestMembers verifies how single members affect the draft, grouped by the affected part.
 func TestMembers(t *testing.T) {
 	long := strings.Repeat("é", 2000)
 	for _, test := range []struct{ kind, payload, want string }{

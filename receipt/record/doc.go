@@ -62,9 +62,9 @@
 //
 // # Turns of a chat
 //
-// A [Turn] creates the events for its parts: a message is sent, messages are added, the turn is
-// suspended, a signal resumes it, and it completes or fails. Everything else, such as a model call
-// and its cost, is recorded with [Turn.Event]. docs/record.md contains the table.
+// A [Turn] creates events when a message is sent, when messages are added, when the turn is
+// suspended or is resumed by a signal, and when it completes or fails. Everything else, such as a
+// model call and its cost, is recorded with [Turn.Event]. docs/record.md contains the table.
 //
 // A message is a JSON object with role, content, tool_calls, and tool_call_id. [CheckMessage]
 // verifies that a message has the structure that its role requires. The events contain digests of
@@ -80,17 +80,17 @@
 //
 // A suspended turn has no receipt until it has ended; its duration includes the wait for the
 // signal. The first signal with the expected ID decides. If a turn waits for the same signal again,
-// this is a new question, and #2 is appended to its approval ID. The harness, not the payload,
-// determines the sender of a signal. A payload without a decision is not an approval, and
+// the second wait is a new question, and "#2" is appended to its approval ID. The harness, not the
+// payload, determines the sender of a signal. A payload without a decision is not an approval, and
 // /approvals/N/decision is unreported. Programs that act on a signal must use [Signal.Decision],
 // because another parser may find a different decision in the same bytes. If a turn failed before
 // it entered the graph, it never started, so /lifecycle/started_at is unreported. A message without
 // a session is not part of a turn, and has no receipt.
 //
 // Digests of messages are the SHA-256 of their RFC 8785 form. If a message is not strict JSON, its
-// message_sha256 is the digest of its bytes. content_sha256 is the digest of the content, so a
-// string and a single text block are equivalent. No event contains a diagnostic, because
-// diagnostics may contain secrets.
+// message_sha256 is the digest of its bytes. content_sha256 is the digest of the content; a string
+// and a single text block with the same text have the same digest. No event contains a diagnostic,
+// because diagnostics may contain secrets.
 //
 // After a crash, [ResumeTurn] continues from the events that Options.Keep received, and produces
 // the same draft, byte for byte. If only some events of a part were kept, the part is processed

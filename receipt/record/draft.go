@@ -161,7 +161,7 @@ func (d *drafting) withhold() {
 		d.Redactions = append(d.Redactions, receipt.Redaction{Field: at, Reason: "hidden reasoning"})
 	}
 
-	// The list of writes contains a label instead of the path. The following entry states the
+	// The list of writes contains a label instead of a withheld path. The redaction states the
 	// reason.
 	writes, paths := r.effects.fileWrites(r, t)
 	d.SideEffects.FSWrites = writes
@@ -210,7 +210,7 @@ func (d *drafting) consumed(ms int64) receipt.Amounts {
 	}
 	a.ToolCalls = &calls
 
-	// The source of the replay used the resources for repeated events.
+	// The resources for repeated events were used by the source, not by the replay.
 	if r.replay.is {
 		ms = 0
 		first(&a.USD, r.costs.zero())

@@ -24,7 +24,7 @@ const (
 type write struct {
 	path, operation string                 // operation is "" if it was not recorded
 	before, after   receipt.OptionalDigest // null if the file did not exist
-	short           [2]bool                // whether the digest before, and the digest after, is abbreviated
+	short           [2]bool                // whether each digest (before, after) is abbreviated
 	call            string
 	by              origin
 	event           int  // index of the last event that recorded it
@@ -61,8 +61,7 @@ func newEffects(root string) effects {
 	return effects{workspace: event.NewWorkspace(root), written: map[[2]string][]*write{}, reached: map[[2]string][]*egress{}, observed: map[string]bool{}, wrote: map[string]bool{}}
 }
 
-// maxCompared is the maximum number of effects of one call on one object that are compared with
-// each other.
+// maxCompared is the maximum number of earlier entries with which a new entry is compared.
 const maxCompared = 64
 
 // report reads the file changes and transmissions that a call reports.
@@ -198,8 +197,9 @@ func fits[T comparable](a, b T) bool {
 	return a == b || a == unknown || b == unknown
 }
 
-// again reports whether a source may be repeating an effect that another source, or an earlier
-// report of the same call, recorded. Each span and each artifact is a separate effect.
+// again reports whether an event may repeat a recorded effect, because the effect was recorded by a
+// different source or in an earlier report of the call. Each span and each artifact is a separate
+// effect.
 func again(have, by origin, told, now int) bool {
 	return have&by == 0 || by&reports != 0 && told != now
 }
@@ -299,7 +299,7 @@ func (s *effects) networkEgress(r *run, t *telling) []receipt.NetworkEgress {
 	return list
 }
 
-// A handed is work that was passed to another agent, in its last recorded state.
+// handed describes work that was passed to another agent, and the last recorded state of that work.
 type handed struct {
 	receipt.Handoff
 	ended string // the recorded status, or ""

@@ -156,7 +156,8 @@ func TestAbbreviatedDigests(t *testing.T) {
 		}
 	}
 
-	// Test the preview of a file and an artifact that are reported over a bridge.
+	// Abbreviated digests are also accepted in a file preview and in an artifact that are reported
+	// over a bridge.
 	l, err := overBridge(
 		updateLine(`"sessionUpdate":"tool_call","toolCallId":"c","title":"edit","kind":"edit","content":[{"type":"diff","path":"p","oldText":"a","newText":"b","_meta":{"harn":{"permission_preview":{"preimageSha256":"3a7b…"}}}}]`),
 		updateLine(`"sessionUpdate":"tool_call_update","toolCallId":"c","status":"completed"`),

@@ -82,8 +82,8 @@ func TestFramesTellWhatRan(t *testing.T) {
 }
 
 // TestEveryWord verifies that sessions that differ in one word have different digests, regardless
-// of how the text is divided into chunks. A draft that does not cover a model's answer must not be
-// exact.
+// of how the text is divided into chunks. A draft that does not cover a model's answer must not
+// claim that a replay is exact.
 func TestEveryWord(t *testing.T) {
 	digest := func(lines ...string) string {
 		t.Helper()

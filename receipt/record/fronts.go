@@ -22,7 +22,7 @@ const (
 // A Log is the result of reading a file.
 type Log struct {
 	Form   Form
-	Lines  int // that are not blank
+	Lines  int // number of nonblank lines
 	Counts Counts
 	Draft  *receipt.Draft
 }
@@ -35,8 +35,8 @@ type Log struct {
 //	{"at": TIME, "event": KIND, "payload": {…}}   an event that no frame contains; replayed and replay as in an event
 //
 // where TIME is an RFC 3339 date-time and from is optional. Errors from the input are returned
-// unchanged, errors in a line are returned as a *[LineError], and errors from the draft are those
-// of [Recorder.Draft].
+// unchanged, and errors in a line are returned as a *[LineError]. If the draft cannot be created,
+// the error is the error from [Recorder.Draft].
 func Read(in io.Reader, o Options, form Form) (*Log, error) {
 	r := &reader{log: Log{Form: form}, options: o}
 	if err := event.Each(in, r.line); err != nil {
@@ -98,8 +98,8 @@ func EachLine(in io.Reader, do func(line int, doc *canon.Document, wrong *Error)
 	return event.Each(in, do)
 }
 
-// Tasks returns the IDs of the tasks that the events of a log name, in order of appearance. Lines
-// that a recording would refuse are skipped.
+// Tasks returns the task IDs in the events of a log, in order of appearance. Lines that a recording
+// would refuse are skipped.
 func Tasks(in io.Reader) (ids []string, err error) {
 	seen := map[string]bool{}
 	err = event.Each(in, func(_ int, doc *canon.Document, wrong *Error) error {
@@ -144,8 +144,8 @@ type Frames struct {
 	translator *bridge.Translator
 }
 
-// NewFrames returns Frames. Options.TaskID is required, because no frame names a task. Options.Keep
-// receives the events.
+// NewFrames returns Frames. Options.TaskID is required, because frames do not contain task IDs.
+// Options.Keep receives the events.
 func NewFrames(o Options) (*Frames, error) {
 	if o.TaskID == "" {
 		return nil, &OptionError{"TaskID", "is empty: no frame names the task"}

@@ -117,7 +117,7 @@ func FuzzSequence(f *testing.F) {
 	})
 }
 
-// known fails if the type of an error does not allow callers to distinguish it.
+// known fails the test if callers could not identify the cause of an error by its type.
 func known(t *testing.T, err error) {
 	t.Helper()
 	var refused *event.Error
@@ -135,7 +135,7 @@ func known(t *testing.T, err error) {
 	}
 }
 
-// FuzzOutcome verifies that only the few known forms of approval approve a permission request.
+// FuzzOutcome verifies that a permission request is approved only by the known forms of approval.
 func FuzzOutcome(f *testing.F) {
 	for _, answer := range []string{
 		`{"outcome":{"outcome":"selected","optionId":"allow"}}`, `{"outcome":{"outcome":"selected"}}`, `{"outcome":"allow"}`, `{"granted":true}`,

@@ -140,8 +140,8 @@ func never(*event.Event) bool { return false }
 
 func saysWithheld(e *event.Event) bool { return e.Payload.Member("withheld").Bool() }
 
-// saysStatus reports whether a status is not terminal. A terminal status may accompany the event
-// that ends the task.
+// saysStatus reports whether the status in an event is not terminal. A terminal status may be
+// reported in addition to the event that ends the task.
 func saysStatus(e *event.Event) bool { return !endings().Has(e.Payload.Member("status").String()) }
 
 func saysSnapshot(e *event.Event) bool { return !event.Absent(e.Payload.Member("snapshot_asset_id")) }
@@ -152,8 +152,8 @@ func saysOverride(e *event.Event) bool {
 	return !event.Absent(e.Payload.Member("override_key")) || !event.Absent(e.Root.Member("replay").Member("override_key"))
 }
 
-// Tables returns the tables that a recording follows, by name. Each table is a list of rows, which
-// are lists of cells. The command's documentation includes them.
+// Tables returns the tables that define how events and frames are recorded, by name. Each table is
+// a list of rows, and each row is a list of cells. The command's documentation includes them.
 func Tables() map[string][][]string {
 	words := func(w event.Word) []string { return []string{w.Word, w.Means} }
 	tables := bridge.Tables()
@@ -189,7 +189,7 @@ var forms = sync.OnceValue(func() map[string]form {
 	s := eventSchema{doc.Root()}
 	all := map[string]form{}
 	for _, rule := range s.Member("allOf").Elements() {
-		if !rule.Member("$comment").IsZero() { // the rule is a condition on kinds that have a form
+		if !rule.Member("$comment").IsZero() { // the rule restricts kinds that have a form
 			continue
 		}
 		_, payload := s.resolve(rule.Member("then").Member("properties").Member("payload"))

@@ -26,9 +26,9 @@ type materials struct {
 
 func (m *materials) add(x material) { m.order = append(m.order, x) }
 
-// record adds a material. A repeated material is listed once. If an ID has several contents, a
-// number is appended to the ID of each further content, because an ID must identify one material. A
-// substituted content is always listed separately.
+// record adds a material. A repeated material is listed once. If several contents have the same ID,
+// a number is appended to the ID of each content after the first, because an ID must identify one
+// material. A substituted content is always listed separately.
 func (s *materials) record(r *run, e *event.Event, m receipt.Material) {
 	content := [5]string{m.Kind, m.ID, m.URI, m.SHA256.String(), overrideOf(e)}
 	if s.recorded[content] > 0 {
@@ -119,7 +119,7 @@ const KindTime = "time"
 // A Dependency is an answer that the task received and that a replay must return again. All
 // dependencies except those on the clock are materials in the draft.
 type Dependency struct {
-	Key     string // the material's ID, or time: followed by the name of the time
+	Key     string // the material's ID, or "time:" followed by the name of the time
 	Kind    string // the material's kind, or KindTime
 	EventID string // ID of the event with the answer
 	Index   int    // position of that event among all added events, counting from 1
@@ -159,7 +159,7 @@ type artifacts struct {
 	memory int // number of memory writes that are not artifacts
 }
 
-// named returns the artifact that an event names.
+// named returns the artifact to which an event refers.
 func (s *artifacts) named(r *run, e *event.Event) *artifact {
 	id := e.Required(e.Payload, "artifact_id")
 	a, fresh := s.Entry(id)

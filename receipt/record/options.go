@@ -20,9 +20,9 @@ import (
 type Options struct {
 	Issuer receipt.Issuer // Kind defaults to harness
 
-	// ReceiptID is the ID of the receipt. The default consists of "receipt_" and the task ID
-	// without "task_". If Subject is neither the task nor the replay_segment, "_", its object, "_",
-	// and its ID follow.
+	// ReceiptID is the ID of the receipt. The default is "receipt_" followed by the task ID without
+	// its prefix "task_". If Subject is neither the task nor the replay_segment, "_", its object,
+	// "_", and its ID are appended.
 	ReceiptID string
 
 	IssuedAt time.Time // default: the end of the task
@@ -52,9 +52,9 @@ type Options struct {
 	// is empty, all absolute paths are treated as outside the workspace.
 	WorkspaceRoot string
 
-	// Withhold, if not nil, returns the commitment (proof_hash) to a value that the draft
-	// withholds, which is a path outside the workspace. The value is JSON in RFC 8785 form. The
-	// caller must store the value and the salt.
+	// Withhold, if not nil, returns the commitment (proof_hash) to a withheld value, which is
+	// always a path outside the workspace. The value is JSON in RFC 8785 form. The caller must
+	// store the value and the salt.
 	Withhold func(field string, value []byte) canon.Digest
 
 	// LogURI is the location of the recorded events. Unless it is empty, the draft contains this
@@ -62,7 +62,7 @@ type Options struct {
 	LogURI string
 
 	// Keep, if not nil, receives each event that the digest in the draft covers, in canonical form
-	// and followed by a line feed. Together, these bytes are the log that the draft names. The
+	// and followed by a line feed. Together, these bytes are the log to which the draft refers. The
 	// bytes are valid only during the call. An error that Keep returns is permanent.
 	Keep func(line []byte) error
 }
@@ -126,8 +126,8 @@ func checkSubject(s receipt.ResourceRef) error {
 	return nil
 }
 
-// receiptIDOf returns an ID that is derived from the task ID and, if the subject is neither the
-// task nor the replay, from the subject, so that several receipts for one task have different IDs.
+// receiptIDOf returns the default ID of the receipt. Receipts for different subjects of one task
+// have different IDs.
 func receiptIDOf(r *run) string {
 	id := "receipt_" + strings.TrimPrefix(r.task, "task_")
 	if s := r.options.Subject; s.Object != "" && s.Object != objectTask && s.Object != objectReplay {
@@ -191,8 +191,8 @@ const (
 	CodeSession   = event.CodeSession   // a second session
 )
 
-// A LimitError describes an exceeded limit. Name is the name of the limit, Most its value, Of the
-// counted items, Do the remedy, and Found the number that was found.
+// A LimitError describes an exceeded limit. Name and Most are the name and the value of the limit,
+// Of describes the counted items, Do is the remedy, and Found is the number that was found.
 type LimitError = event.LimitError
 
 // A LineError is an error in a line of a log. Line is the line number, counting from 1, and Err is

@@ -98,8 +98,8 @@ func (r *Recorder) apply(e *event.Event) (covered bool, err *event.Error) {
 
 	r.fit(e)
 
-	// A substitution can create events of any kind. The announcement of a substitution has a kind
-	// of its own, which is applied below.
+	// A substitution can create events of any kind. The announcement of a substitution is applied
+	// below, according to its kind.
 	if e.Kind != "replay.event_replayed" {
 		r.run.replay.substituted(r.run, e)
 	}
@@ -201,9 +201,9 @@ func (r *Recorder) Draft() (*receipt.Draft, error) {
 	return clone(d)
 }
 
-// logMaterial returns the material with the digest of the log, which covers the canonical form of
-// each event, followed by a line feed. For a replay, the log is that of the source. The result told
-// is false if that log has no digest.
+// logMaterial returns the material for the log. Its digest covers the canonical form of each event,
+// followed by a line feed. For a replay, it is the source's log. The result told is false if the
+// digest of that log was not recorded.
 func (r *Recorder) logMaterial() (m receipt.Material, told bool) {
 	if r.run.replay.is {
 		return r.run.replay.sourceLog()
@@ -320,7 +320,7 @@ func (r *run) unrecorded() bool {
 	return r.spans.open.of(spanModel) || r.models.twice || r.calls.unrecorded()
 }
 
-// names contains the identifiers in the draft, according to the events.
+// names contains the identifiers in the draft, as recorded in the events.
 type names struct {
 	receipt.Identifiers
 	policy  string

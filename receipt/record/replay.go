@@ -50,7 +50,8 @@ func replayStarted(r *run, e *event.Event) {
 		e.Fail(event.CodeReplay, e.Root, "expected one replay in a task, found another")
 	}
 
-	// Events with the replayed mark are treated as events of the task itself until a replay starts.
+	// Until a replay starts, events with the replayed mark are treated as the task's own, so no
+	// replay can start after such an event.
 	if s.early != "" {
 		e.Fail(event.CodeReplay, e.Root, "expected it before the first event that is marked as replayed: the event %s may be the source's, and was taken for the task's own", event.Quote(s.early))
 	}
@@ -116,7 +117,7 @@ func (s *replay) substituted(r *run, e *event.Event) {
 		d.OverrideKey = key
 	}
 
-	// A secret could be guessed from its digest.
+	// The digest of a secret is not recorded, because the secret could be guessed from it.
 	d.secret = d.secret || strings.HasPrefix(key, "secret:")
 	told := receipt.Delta{DeltaID: e.Text(meta, "receipt_delta_id"), EventID: e.Text(meta, "original_event_id")}
 	if announced {
@@ -163,8 +164,9 @@ func same(a, b receipt.Delta) bool {
 		fits(a.BeforeSHA256, b.BeforeSHA256) && fits(a.AfterSHA256, b.AfterSHA256)
 }
 
-// join adds the missing parts of a delta. The announcement names the event that was replaced; the
-// events that the substitution created are consequences of it.
+// join adds the missing parts of a delta. The event ID in the announcement takes precedence,
+// because it is the ID of the replaced event; the events that the substitution created are only its
+// consequences.
 func (d *delta) join(told receipt.Delta, announced bool) {
 	if announced && !d.announced {
 		last(&d.EventID, told.EventID)
@@ -220,8 +222,8 @@ func (s *replay) keyOf(id string) (key string, swapped bool) {
 		return id, true
 	}
 
-	// If an override replaces an event, its key is not the ID of the material, but its delta has
-	// the path of the material.
+	// The key of an override that replaces an event is not the ID of the material, so the override
+	// is found by the path in its delta.
 	path := event.DeltaPath(id)
 	for _, d := range s.deltas.Order {
 		if d.Path == path {

@@ -189,9 +189,9 @@ func recorded(t testing.TB, kind, payload string) ([]byte, error) {
 	return line, r.Add(line)
 }
 
-// differs reports whether the recorder refuses values of a member that the schema cannot exclude,
-// because the allowed states of a task depend on the previous state. Limits on bytes, digits, and
-// memory are other differences, which the probes do not reach.
+// differs reports whether the recorder may refuse values that the schema accepts, because the
+// allowed states of a task depend on the previous state. Limits on bytes, digits, and memory are
+// other differences, but the probes do not reach these limits.
 func differs(kind, member string) bool { return kind == "task.status_changed" && member == "status" }
 
 // beyondType reports whether the reader of a member refuses values that have the correct type, such
@@ -205,8 +205,8 @@ func beyondType(member string) bool {
 
 // TestSchemaAgrees verifies that the recorder and the schema refuse the same values, for each
 // member of each kind and for every type. The type of the member alone must refuse the same values,
-// too. By default, each member is tested with some of the probes, and every probe is used. Objects
-// and arrays are tested with all probes in the first kind that contains them.
+// too. By default, each member is tested with only some of the probes, but every probe is used.
+// Objects and arrays are tested with all probes in the first kind that contains them.
 func TestSchemaAgrees(t *testing.T) {
 	s, tried, turn, least, part := newEventSchema(t), 0, 0, 500, 20
 	if testsize.Full() {

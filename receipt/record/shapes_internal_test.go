@@ -66,7 +66,7 @@ func (s *stream) end(b []byte) []byte {
 	return text(b, s.next, "task.completed", "{}")
 }
 
-// text appends the event that follows i other events in a shape.
+// text appends event number i of a shape, counting from 0.
 func text(b []byte, i int64, kind, payload string) []byte {
 	return envelope(b, i, strconv.FormatInt(i+2, 10), "t", "t", kind, payload)
 }

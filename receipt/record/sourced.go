@@ -10,8 +10,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// A sourced value describes a log that another agent wrote, with the locations in the draft that
-// the log does not report. The zero sourced represents a log of the protocol's events.
+// A sourced value describes a log that another agent wrote, and lists the locations in the draft
+// for which the log contains no value. The zero value represents a log of the protocol's events.
 type sourced struct {
 	is, timed, estimated bool
 	partial              bool   // a part of the log is missing or unreadable
@@ -37,7 +37,7 @@ func sourceRead(r *run, e *event.Event) {
 	s.wall = e.OptionalCount(p, "wall_time_ms")
 	s.unreported, s.atLeast = places(r, e, "unreported"), places(r, e, "at_least")
 	s.inferred = places(r, e, "inferred")
-	r.models.spoke = true // the log of another agent does not contain all answers of the model
+	r.models.spoke = true // another agent's log does not contain all of the model's answers
 
 	r.ids.identify("/identifiers/workspace_ref", &r.ids.WorkspaceRef, e.Text(p, "workspace_ref"))
 	workspaceOf(r, e)
@@ -82,8 +82,8 @@ func (s *sourced) readLogs(r *run, e *event.Event) {
 		}
 		m := receipt.Material{Kind: "event_log", ID: "source_log:" + e.Text(l, "name"), SHA256: e.Digest(l, "sha256"), Metadata: receipt.Object{"cut": e.Flag(l, "cut")}}
 
-		// Only a truncated log has the mark cut, and counts that the source does not record are
-		// omitted.
+		// The member cut is kept only for a truncated log, and counts that the source does not
+		// record are omitted.
 		if m.Metadata["cut"] == false {
 			delete(m.Metadata, "cut")
 		}
@@ -96,7 +96,7 @@ func (s *sourced) readLogs(r *run, e *event.Event) {
 	}
 }
 
-// about returns the description that the source gives of itself.
+// about returns the source's description of itself.
 func (s *sourced) about(r *run, e *event.Event) receipt.Object {
 	about := e.Payload.Member("about")
 	o := receipt.Object{"kind": e.Required(e.Payload, "kind")}
@@ -139,16 +139,16 @@ func (s *sourced) about(r *run, e *event.Event) receipt.Object {
 	return o
 }
 
-// continuity returns the numbers of successive writes that do and do not follow from each other,
-// and the paths of the writes that do not. Its paths are not yet in the form of the list of writes;
-// placed converts them.
+// continuity returns the counts of successive writes to the same path, by whether they follow from
+// each other, and the paths that something else changed. These paths are not yet in the form that
+// the list of writes uses; placed converts them.
 func continuity(r *run, e *event.Event, n canon.Node) receipt.Object {
 	o := receipt.Object{}
 	for _, name := range []string{"pairs", "held", "broken", "unchecked"} {
 		o[name] = e.Count(n, name)
 	}
 
-	// These paths belong to files that changed between two calls without a recorded write.
+	// These files changed between two calls, although no write was recorded.
 	list := []any{}
 	for _, p := range e.Elements(n, "changed_outside") {
 		if r.Part(e); e.Err != nil {

@@ -32,8 +32,7 @@ func kindOfSpan(e *event.Event) string {
 	return kind
 }
 
-// knownSpan reports whether spans of a kind are read, or can be ignored because they belong to the
-// work but record no action.
+// knownSpan reports whether spans of a kind are read, or are known to record no action.
 func knownSpan(kind string) bool {
 	switch kind {
 	case spanModel, spanHTTP, spanFiles, spanUsage, "", "agent", "tool", "task", "turn", "internal", "workflow", "step":
@@ -83,7 +82,7 @@ func (s *openSpans) end(r *run, e *event.Event, kind string) {
 	}
 }
 
-// An endedSpan contains the contents of the end event of a span, and the cost of the span.
+// An endedSpan contains the digest of a span's end event, and the cost of the span.
 type endedSpan struct {
 	words canon.Digest // digest of the kind and the payload
 	paid  *cost
@@ -117,8 +116,8 @@ func (s *endedSpans) end(r *run, e *event.Event) (told bool) {
 	return again && before.words == words
 }
 
-// of returns the span that an event ends, or nil if the event does not end a span or the span has
-// no ID.
+// The method "of" returns the span that an event ends, or nil if the event does not end a span or
+// the span has no ID.
 func (s *endedSpans) of(e *event.Event) *endedSpan {
 	if s.at != e.Index {
 		return nil
@@ -129,7 +128,7 @@ func (s *endedSpans) of(e *event.Event) *endedSpan {
 // twice reports whether an event ends a span for the second time, with different contents.
 func (s *endedSpans) twice(e *event.Event) bool { return s.at == e.Index && s.again }
 
-// of reports whether a span of the given kind is open.
+// The method "of" reports whether a span of the given kind is open.
 func (s *openSpans) of(kind string) bool { return s.kinds[kind] > 0 }
 
 func spanStarted(r *run, e *event.Event) {

@@ -228,8 +228,8 @@ func (f *failure) take(b *event.Budget, e *event.Event) {
 }
 
 // without converts a value for an open object in the draft, and removes hidden reasoning. The
-// location of the value in the draft is at. Removed array elements become null, so that indexes do
-// not change.
+// parameter at is the location of the value in the draft. Removed array elements become null, so
+// that indexes do not change.
 func (f *failure) without(b *event.Budget, e *event.Event, at string, depth int, n canon.Node) any {
 	if depth > event.MaxFailureDepth {
 		e.Exceed(event.LimitDepth, n, depth)

@@ -38,8 +38,8 @@ func told(o record.Options, lines ...line) (string, error) {
 	return string(out), err
 }
 
-// has verifies that a draft contains the given strings, and does not contain strings that start
-// with !.
+// has verifies that a draft contains each of the given strings or, if a string starts with "!",
+// that it does not contain the rest of that string.
 func has(t *testing.T, name, draft string, wants ...string) {
 	t.Helper()
 	for _, want := range wants {
@@ -83,7 +83,7 @@ func TestWhatRanIsTold(t *testing.T) {
 }
 
 // TestWhatRanWith verifies that a call has the input with which it ran, that an approval has the
-// input that was approved, and that the draft reports a difference between them.
+// input that was approved, and that the draft reports any difference between the two inputs.
 func TestWhatRanWith(t *testing.T) {
 	const (
 		a, b, c  = `{"n":1}`, `{"n":2}`, `{"n":3}`
@@ -248,7 +248,7 @@ func TestAccount(t *testing.T) {
 	}
 }
 
-// TestWhoDecided verifies that an approval states the actor that an event states.
+// TestWhoDecided verifies that an approval has the actor that the event records.
 func TestWhoDecided(t *testing.T) {
 	ask := said("tool.approval_required", `{"approval_id":"a","name":"n"}`)
 	yes := func(members string, more ...string) line {

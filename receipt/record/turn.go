@@ -343,7 +343,7 @@ type turnState struct {
 	sent      bool // the message was sent
 
 	asked, waiting wait           // the last question, and the question for which the turn is suspended
-	questions      map[string]int // by signal, the number of times that it was requested
+	questions      map[string]int // number of requests for each signal
 	given          map[string]bool
 }
 
@@ -357,8 +357,8 @@ type wait struct {
 // reply is the prefix of the IDs of added messages.
 const reply = "reply_"
 
-// note updates the state from an event. Strings from the event are stored in e, and so is an error
-// about a limit.
+// note updates the state from an event. Strings from the event, and an error about a limit, are
+// stored in e.
 func (s *turnState) note(e *event.Event, root canon.Node) {
 	p := root.Member("payload")
 	switch root.Member("event").String() {

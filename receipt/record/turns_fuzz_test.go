@@ -49,7 +49,7 @@ func FuzzTurn(f *testing.F) {
 	})
 }
 
-// end plays the lines from index from on, and returns the draft.
+// end plays the lines, the first of which has the index from, and returns the draft.
 func end(t *testing.T, tr *record.Turn, lines []string, from int) (string, error) {
 	t.Helper()
 	for i, line := range lines {
@@ -69,7 +69,7 @@ func end(t *testing.T, tr *record.Turn, lines []string, from int) (string, error
 	return asJSON(t, d), nil
 }
 
-// ends reports whether only the draft was refused, and no part of the turn.
+// ends reports whether only the draft was refused, because the turn itself lacks required values.
 func ends(err error) bool {
 	var missing *record.MissingError
 	return errors.As(err, &missing)

@@ -226,7 +226,7 @@ func TestSuspendedTurn(t *testing.T) {
 		}
 	}
 
-	// The session may be lost while the turn waits, without a decision.
+	// If the session is lost while the turn waits, no decision is recorded.
 	tr, _, err = play(t, append(lines[:4:4], "fail session_load_failed session_terminating")...)
 	if err != nil {
 		t.Fatal(err)
@@ -356,8 +356,8 @@ func TestSuspendedTwice(t *testing.T) {
 	resumed(t, lines, asJSON(t, d), log)
 }
 
-// TestTurnEvents verifies that events that are not contained in a message are recorded once. They
-// must precede the message if the runtime's record takes precedence.
+// TestTurnEvents verifies that events about facts that are not in any message are recorded once. If
+// the runtime's record is to take precedence over a message, it must precede the message.
 func TestTurnEvents(t *testing.T) {
 	const call = `message {"role":"assistant","tool_calls":[{"id":"c","name":"n","arguments":{"a":1}}]}`
 	for _, test := range []turnCase{

@@ -12,8 +12,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record"
 )
 
-// typed returns the places in a line of a log that state the type of a frame, of an event, or of a
-// part of either.
+// typed returns functions that replace the types in a line of a log: the type of the frame or
+// event, and the types of its parts.
 func typed(line map[string]any) (places []func(string)) {
 	set := func(of map[string]any, name string) {
 		if _, is := of[name].(string); is {
@@ -87,7 +87,7 @@ func amounts(t *testing.T, d *receipt.Draft) map[string]float64 {
 	return all
 }
 
-// named returns the places in one of the lists in the metadata.
+// named returns the locations in one of the lists in the metadata.
 func named(d *receipt.Draft, name string) map[string]bool {
 	all := map[string]bool{}
 	list, _ := d.Metadata[name].([]any)
@@ -97,9 +97,9 @@ func named(d *receipt.Draft, name string) map[string]bool {
 	return all
 }
 
-// TestUnreadTypes replaces each type in the logs of testdata, in turn, with an unknown type. These
-// are the types of frames, of events, and of their parts. The test verifies that, if a list or
-// count in the draft becomes smaller, it is marked as unreported or as a lower bound.
+// TestUnreadTypes replaces each type in the logs of testdata, one at a time, with an unknown type.
+// These are the types of frames, of events, and of their parts. The test verifies that, if a list
+// or count in the draft becomes smaller, it is marked as unreported or as a lower bound.
 func TestUnreadTypes(t *testing.T) {
 	known := strings.NewReplacer(`"vendor.example.frost_warning"`, `"session.message_appended"`, `"source.unread"`, `"session.message_appended"`,
 		`"not_of_any_dialect"`, `"log"`, `"new-kind": 3`, ``, `"new-kind":3`, ``, `"method": "builtin_call", "params": {}`, `"method": "initialize", "params": {}`)

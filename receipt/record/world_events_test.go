@@ -311,8 +311,8 @@ func (a *author) observedEgress() *episode {
 	})
 }
 
-// observedWrite is a call with several writes. An artifact, a span, and the transcript record them,
-// and the tool itself reports one of them, too.
+// observedWrite is a call with two writes, of which the tool reports only one. The other write is
+// recorded by a span or in the transcript.
 func (a *author) observedWrite() *episode {
 	id, tool, in, out := a.name("call"), a.name("tool"), a.value(), a.value()
 	told, other := a.name("src/told"), a.name("src/other")
@@ -613,7 +613,8 @@ func (a *author) renamed() *episode {
 	})
 }
 
-// remoteServer is a call to an MCP server at a URL, which adds to what the tool reports.
+// remoteServer is a call to an MCP server at a URL, whose host is listed in addition to the hosts
+// that the tool reports.
 func (a *author) remoteServer() *episode {
 	id, tool, in, out, host, other := a.name("call"), a.name("tool"), a.value(), a.value(), a.name("mcp")+".example", a.name("h")+".example"
 	done := members{"tool_call_id": id, "output": out, "server": "forge"}

@@ -26,7 +26,7 @@ import (
 type ledger struct {
 	calls     []calledTool
 	dropped   int // calls that were never dispatched and therefore have no entry
-	aborted   int // the dropped calls that appear only in a model's text, which may also be counted
+	aborted   int // calls that appear only in a model's text, which the draft may also count as dropped
 	approvals []answered
 	writes    []written
 	hosts     []string
@@ -67,7 +67,7 @@ type spent struct {
 	tokens        bool
 }
 
-// A usedModel is a model that was called. If a call never ended, the log contains no result for it.
+// A usedModel is a model that was called. Its fields are empty if the log does not record them.
 type usedModel struct{ provider, model string }
 
 // An episode is an occurrence in a task.
@@ -254,7 +254,7 @@ func (c *comparison) unread(l *ledger) {
 	}
 }
 
-// ignores returns the fact that an unknown line was ignored, which may have recorded a cost.
+// ignores returns the fact that an unknown line, which may have recorded a cost, was ignored.
 func ignores(kind string) func(*ledger, finish) {
 	return func(l *ledger, _ finish) {
 		if l.unread == nil {
@@ -269,7 +269,7 @@ type comparison struct {
 	d      *receipt.Draft
 	untold map[string]bool // values that the draft lists as unreported
 	partly map[string]bool // values that the draft lists as lower bounds
-	differ map[string]bool // calls that, according to the draft, ran with different arguments than those approved
+	differ map[string]bool // calls that the draft lists as executed with arguments that were not approved
 	faults []string
 }
 

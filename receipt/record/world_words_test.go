@@ -30,8 +30,8 @@ func conversation(prompt string, chunks []string, cost int) string {
 	return b.String()
 }
 
-// TestOneWordMore verifies that sessions that differ in one word have different digests, and that
-// sessions with different costs have different costs and digests in their drafts. Identical
+// TestOneWordMore verifies that two sessions that differ in one word have different digests, and
+// that two sessions with different costs have drafts with different costs and digests. Identical
 // sessions have identical costs and digests.
 func TestOneWordMore(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
