@@ -14,8 +14,8 @@ const (
 	maxBins       = 100 // the number of centuries in the years 0 to 9999
 	maxCurrencies = 8
 	// maxSeen is the maximum number of hashes that are stored so that copies are counted only once.
-	// Copies of later receipts are counted again, and the JSON form reports how many receipts this
-	// may affect.
+	// Beyond this number, copies are counted again, and the JSON form reports how many receipts
+	// this may affect.
 	maxSeen = 1 << 18
 )
 
@@ -161,8 +161,8 @@ func (a *Aggregate) apply(p *part, n int) {
 	a.bins.fit()
 }
 
-// currency returns the currency of a receipt. It returns "" if the currency is unreported, or if
-// there are too many currencies, which the second result reports.
+// currency returns the currency of a receipt. It returns "" if the currency is unreported. If there
+// are too many currencies, it returns "" and true.
 func (a *Aggregate) currency(s statement) (code string, tooMany bool) {
 	if s.untold.Has("/cost/currency") {
 		return "", false

@@ -16,7 +16,7 @@ import (
 const text = `{"lifecycle":{"completed_at":%q},"cost":{"currency":%q,"total":%s},"approvals":[{"decision":"approved"},{"decision":"denied"},{"decision":"timeout"},{"decision":"denied"}],
 "side_effects":{"fs_writes":[{},{}],"network_egress":[{"bytes_sent":2048},{}],"tool_calls":[{}],"a2a_handoffs":[{},{},{}]}}`
 
-// A seen contains the arguments for a call of Add.
+// A seen contains the arguments of one call to Add.
 type seen struct {
 	rep  *receipt.Report
 	root canon.Node
@@ -123,8 +123,8 @@ func TestNothing(t *testing.T) {
 	wants(t, aggregated(t), `"currencies":[]`, `"bins":[]`, `"verified":{"receipts":0`, `"bytes_sent":"0"`, `"cost":{}`)
 }
 
-// TestEvidence verifies that an altered receipt adds nothing to the sums, and that a receipt whose
-// integrity alone was checked is not counted as verified.
+// TestEvidence verifies that an altered receipt adds nothing to the sums, and that a receipt for
+// which only integrity was checked is not counted as verified.
 func TestEvidence(t *testing.T) {
 	altered := entry(t, receipt.Verified, "2026-04-25T19:17:33Z", "USD", "100")
 	altered.rep.Checks[2].Status = receipt.StatusFailed

@@ -133,7 +133,7 @@ func (d *decisions) add(s statement) {
 	}
 }
 
-// plus adds the counts e n times.
+// plus adds e, multiplied by n, to the counts.
 func (d *decisions) plus(e *decisions, n int) {
 	d.Approved += n * e.Approved
 	d.Denied += n * e.Denied

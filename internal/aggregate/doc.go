@@ -27,7 +27,7 @@
 // For any number of receipts, an aggregate stores at most [maxBins] bins, [maxCurrencies]
 // currencies, and [maxSeen] hashes. Bins are initially hours (UTC). If there are too many, they are
 // merged into days, months, years, or centuries. The result does not depend on the order of the
-// receipts, unless a limit on currencies, names, or hashes is exceeded, in which case the JSON form
-// reports counts. A superseded receipt that was subtracted still counts toward the limits on names
-// and bins.
+// receipts, unless a limit on currencies, names, or hashes is exceeded; the JSON form then contains
+// the number of affected receipts or entries. A superseded receipt that was subtracted still counts
+// toward the limits on names and bins.
 package aggregate

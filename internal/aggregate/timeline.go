@@ -125,8 +125,8 @@ func (u unit) between(from, to time.Time) int {
 }
 
 // sparse reports whether most bins are followed by a long gap, or whether a chart would need too
-// many columns. A single receipt from another century causes only one long gap, which is not
-// sufficient.
+// many columns. A single receipt from another century causes only one long gap, which does not make
+// the bins sparse.
 func (u unit) sparse(starts []time.Time) bool {
 	const (
 		long    = 7 // in bins; a longer gap is drawn as a break with the width of one bin

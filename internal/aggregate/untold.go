@@ -49,7 +49,7 @@ func (u *untold) add(s statement) {
 	}
 }
 
-// plus adds the counts v n times.
+// plus adds v, multiplied by n, to the counts.
 func (u *untold) plus(v *untold, n int) {
 	u.Cost += n * v.Cost
 	u.Files += n * v.Files
@@ -66,8 +66,9 @@ type statement struct {
 	untold, over receipt.Pointers
 }
 
-// silent reports whether the source did not report a part of a list entry or, if part is "",
-// whether the entry exists. If only the list is incomplete, its entries are still reported.
+// silent reports whether the source did not report a part of a list entry. If part is "", it
+// reports whether the entry itself may not have happened. If only the list is incomplete, its
+// entries are still reported.
 func (s statement) silent(list string, i int, part string) bool {
 	return lists(s.untold, list, i, part)
 }

@@ -40,7 +40,7 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// A told is a receipt in a set whose receipts are added in every possible order.
+// A told is one receipt of a set; the tests add the receipts of a set in every possible order.
 type told struct {
 	seen
 	issuer, supersedes string
@@ -96,8 +96,8 @@ func newestOf(set []told) (newest []seen, copies, older int) {
 	return newest, copies, older
 }
 
-// sums returns the JSON form of an aggregate without the members that depend on receipts that
-// contribute to no sum.
+// sums returns the JSON form of an aggregate without the members that also count receipts outside
+// all sums.
 func sums(t *testing.T, text string) (sums map[string]any, copies, older float64) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(text), &sums); err != nil {
