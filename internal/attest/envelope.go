@@ -122,7 +122,7 @@ func otherKind(root canon.Node) *Error {
 		return unsupported("/messageSignature", "the bundle signs bytes outside it, expected a DSSE envelope")
 	}
 
-	// These members would be separate evidence, which a file of keys cannot judge.
+	// These members would be separate evidence, which cannot be verified with a trust file.
 	for name := range root.Member("verificationMaterial").Members() {
 		switch name := name.String(); name {
 		case "certificate", "x509CertificateChain", "tlogEntries", "timestampVerificationData":

@@ -44,8 +44,8 @@ func FuzzJudge(f *testing.F) {
 	})
 }
 
-// FuzzStatement verifies that a text is accepted as a statement only if it is the text determined
-// by the embedded receipt and the commit.
+// FuzzStatement verifies that a string is accepted as a statement only if it is exactly the
+// statement that the embedded receipt and the commit determine.
 func FuzzStatement(f *testing.F) {
 	for _, commit := range []string{"", head} {
 		for _, file := range []string{"valid/minimal.json", "valid/task.json"} {

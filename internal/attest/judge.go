@@ -8,9 +8,10 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// A judge evaluates an envelope's signature as a verifier evaluates a receipt's signature: the key
-// must be allowed to speak for the issuer, in this role, at this time. For this purpose, the
-// signature of the envelope replaces the signatures in the receipt, which its hash does not cover.
+// A judge evaluates an envelope's signature in the same way as a verifier evaluates a receipt's
+// signature: the key must be allowed to speak for the issuer, in this role, at this time. For this
+// purpose, the signature of the envelope replaces the signatures in the receipt, which its hash
+// does not cover.
 type judge struct {
 	policy receipt.Policy
 
@@ -28,8 +29,8 @@ func newJudge(trust receipt.Trust, policy receipt.Policy) *judge {
 		policy: receipt.Policy{Issuer: policy.Issuer, At: policy.At, Plain: policy.Plain, NoInputDigest: true}}
 }
 
-// weigh returns the check for the signature, which belongs to the step signatures, and the result
-// for the signature.
+// weigh returns the check for the signature, as part of the step "signatures", and the result for
+// the signature.
 func (j *judge) weigh(e *Envelope, root canon.Node) (receipt.Check, receipt.SignatureResult) {
 	// Concurrent calls share one verifier and its memory, so only one runs at a time.
 	j.mu.Lock()
@@ -72,7 +73,8 @@ func signedBy(root canon.Node, key string) []byte {
 	return append(b, '}')
 }
 
-// An envelopeTrust checks the signature of the envelope in place of any signature entry.
+// An envelopeTrust checks the envelope's signature, regardless of the signature entry that it is
+// asked to check.
 type envelopeTrust struct {
 	receipt.Trust
 	envelope *Envelope

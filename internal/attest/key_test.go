@@ -12,7 +12,7 @@ import (
 )
 
 // TestKeys verifies that the signer of an envelope is subject to the same rules as the signer of a
-// receipt, and at the same time.
+// receipt, evaluated at the same time.
 func TestKeys(t *testing.T) {
 	issued := time.Date(2026, 4, 25, 19, 17, 33, 0, time.UTC)
 	for _, test := range []struct {

@@ -113,8 +113,8 @@ func (t *teller) commits() {
 	}
 }
 
-// told reports whether the source recorded a member of an entry, and the member cannot overstate
-// what happened. Entries of an incomplete list are included.
+// told reports whether a member of an entry was recorded by the source and cannot overstate what
+// happened. Entries of an incomplete list are included.
 func (t *teller) told(entry, member string) bool {
 	// An unreported list may still contain entries that the source recorded.
 	_, whole := slices.BinarySearch(t.unreported, entry)

@@ -67,7 +67,7 @@ func attested(t testing.TB, file, key string) (*attest.Statement, []byte) {
 	return s, e.Bytes()
 }
 
-// An other verifies bundles with sigstore-go and the same keys.
+// An other is a sigstore-go verifier with the same keys.
 type other struct {
 	t testing.TB
 	v *verify.Verifier
