@@ -50,9 +50,9 @@ func NewBody(r *http.Request, a *Answer, idle time.Duration) *Body {
 }
 
 // Whole returns a request body for an inner handler, after an outer handler has read the entire
-// body. Reads of it have no deadline: net/http is already waiting on the connection for the next
-// request, and would treat an expired deadline as a disconnected client, for this and all later
-// requests.
+// body. Reads of that body have no deadline: net/http is already waiting on the connection for the
+// next request, and would treat an expired deadline as a disconnected client, for this and all
+// later requests.
 func Whole(data []byte) io.ReadCloser { return whole{bytes.NewReader(data)} }
 
 // A whole is a request body that is completely in memory.

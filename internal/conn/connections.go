@@ -18,7 +18,7 @@ const socketBuffer = 256 << 10
 // of them.
 const firstRequest = 250 * time.Millisecond
 
-// Limit limits the number of connections that a server has open at the same time to most.
+// Limit sets the maximum number of connections that a server has open at the same time.
 func Limit(hs *http.Server, most int) {
 	c := &connections{most: max(most, 1), all: map[net.Conn]*connection{}}
 	hs.ConnContext = c.context
