@@ -213,8 +213,9 @@ func withLog(t testing.TB, set *keys.Set, id string) *keys.Set {
 	return again
 }
 
-// TestAELKeys verifies that an artifact is verified only if every key is trusted, that of the log
-// included, and that nothing is intact without signatures, which alone cover the last records.
+// TestAELKeys verifies that an artifact is verified only if every key is trusted, including the
+// log's key, and that nothing is intact without signatures, because only signatures cover the last
+// records.
 func TestAELKeys(t *testing.T) {
 	dir := filepath.Join(vectors.Dir(t, "foreign"), "ael", "ael4", "counterparty_none")
 	log := strings.Trim(string(member(read(t, "ael", "ael4", "counterparty_none", "manifest.json"), "anchor", "log_key")), `"`)

@@ -24,13 +24,13 @@ type Chains struct {
 	last   *chained                      // the previous document; nil if it is not verified or not a chained receipt
 }
 
-// A chained is a receipt with its place in a chain.
+// A chained describes a receipt that has a place in a chain.
 type chained struct {
 	format string
 	place  receipt.ForeignPlace
 }
 
-// A thread is a chain, as far as its receipts have been linked.
+// A thread is the part of a chain whose receipts have been linked.
 type thread struct {
 	actions map[string]bool
 	denied  map[string]bool

@@ -69,7 +69,7 @@ func (v *value) append(dst []byte) []byte {
 	return append(dst, map[bool]byte{true: '}', false: ']'}[v.object])
 }
 
-// all lists all values inside v.
+// all returns v and all values inside v, at any depth.
 func (v *value) all() []*value {
 	list := []*value{v}
 	for _, e := range v.elements {

@@ -17,7 +17,7 @@ import (
 func registered(t testing.TB, name string) []byte {
 	t.Helper()
 	statement, proof := read(t, "scitt-cose", name, "statement.cose"), read(t, "scitt-cose", name, "receipt.cose")
-	n, size := int(statement[3]), 4 // skips d2 84 and the head of the protected header
+	n, size := int(statement[3]), 4 // skips the bytes d2 84 and the head of the protected header
 	if statement[2] != 0x58 {
 		n, size = int(statement[3])<<8|int(statement[4]), 5
 	}

@@ -17,8 +17,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// maxEmpty is the maximum number of empty members in a card for which the form without them is also
-// tried.
+// maxEmpty is the maximum number of empty members in a card. If a card has more, the form without
+// empty members is not tried.
 const maxEmpty = 100
 
 // Read reads an agent card.

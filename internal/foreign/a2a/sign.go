@@ -16,7 +16,7 @@ import (
 //
 // Verifiers compute the signed bytes either with or without empty members that are not required.
 // Sign removes such members from a card without signatures, so that both computations agree. If the
-// card already has signatures, which may cover such members, they are an error.
+// card already has signatures, which may cover empty members, such members are an error.
 func Sign(ctx context.Context, doc *canon.Document, sign func(context.Context, []byte) (string, error)) ([]byte, error) {
 	root := doc.Root()
 	if len(root.Member("name").Text()) == 0 || root.Member("skills").Kind() != canon.KindArray {

@@ -5,9 +5,9 @@
 //	key           the SHA-256 of the public key in hexadecimal digits
 //	link          prev, the hexadecimal SHA-256 of the payload before
 //
-// A line alone allows checks a, b, and w of the specification, and the file of a recorder also
-// allows check e. All other checks, and therefore every level, need the manifest of the artifact
-// and the files that the manifest names.
+// A single line is sufficient for checks a, b, and w of the specification, and a recorder's file is
+// also sufficient for check e. All other checks, and therefore every level, need the manifest of
+// the artifact and the files that the manifest names.
 package ael
 
 import (

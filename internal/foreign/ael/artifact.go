@@ -21,7 +21,7 @@ type artifact struct {
 	missing  []string
 }
 
-// A recorder contains the records of one recorder in one run.
+// A recorder contains the records that one recorder wrote in one run.
 type recorder struct {
 	id      string
 	key     string // from the manifest, which is not signed
@@ -65,7 +65,7 @@ func ReadArtifact(doc *canon.Document) *receipt.Foreign {
 		runs = append(runs, n.Member("run").String())
 	}
 
-	// Runs that only the entry of a recorder names are also checked.
+	// Runs that are named only in a recorder's entry are also checked.
 	for i, run := range runs {
 		if !slices.Contains(runs[:i], run) {
 			a.run(run)

@@ -16,7 +16,7 @@ import (
 //
 // The producer of the receipt is its only observer, and the receipt contains no digests of trees.
 // The record therefore marks the seven audit fields as asserted by the producer, and lists every
-// other field in doesNotAssert. The effect none means that nobody observed an effect.
+// other field in doesNotAssert. The effect "none" means that nobody observed an effect.
 func FromReceipt(sealed *receipt.Sealed, public ed25519.PublicKey) ([]byte, error) {
 	root := sealed.Document().Root()
 	at := func(names ...string) canon.Node {

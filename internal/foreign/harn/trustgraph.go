@@ -136,8 +136,8 @@ func inherits(f *receipt.Foreign, byID map[string]canon.Node, n canon.Node) bool
 	return actors(f, parent.Member("metadata").Member("actor_chain"), n.Member("metadata").Member("actor_chain"))
 }
 
-// actors checks that the actor chain of a child has the same subject as its parent's and one more
-// hop.
+// actors checks that the actor chain of a child has the same subject as the parent's actor chain,
+// and one more hop.
 func actors(f *receipt.Foreign, parent, child canon.Node) bool {
 	if parent.IsZero() || child.IsZero() {
 		return true

@@ -154,7 +154,7 @@ func (m *message) registered() []byte {
 	_, rest, _ := bytes.Cut(m.data, m.raw)
 	count := len(m.unprotected) - 1
 
-	// The new head of the map counts one entry less.
+	// The new head of the map counts one entry fewer.
 	head := []byte{0xa0 | byte(count)}
 	if count >= 24 {
 		head = []byte{0xb8, byte(count)} // a header with 256 entries would get a different digest

@@ -8,7 +8,7 @@ import (
 	"github.com/fxamacker/cbor/v2"
 )
 
-// A Statement is the content of a statement to be signed.
+// A Statement is the unsigned content of a signed statement.
 type Statement struct {
 	Algorithm   string // JOSE name: EdDSA, ES256, ES384, or ES512
 	KeyID       string

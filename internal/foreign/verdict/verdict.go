@@ -96,7 +96,7 @@ func author(f *receipt.Foreign, s *form.Statement, id canon.Node, at time.Time) 
 	}
 	s.Signatures(f, s.Text, "", issuer, at)
 
-	// A verifier that is identified by a key can only sign with this key.
+	// A verifier that is identified by a key can sign only with this key.
 	for _, signature := range f.Signatures {
 		if isKey && form.Escape(signature.KeyID) != key {
 			form.Fail(f, receipt.StepSignatures, receipt.CodeIssuerMismatch, id.Pointer(), "the verifier is %s, and another key signed", untrusted.Quote(key, 80))

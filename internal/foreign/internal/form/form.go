@@ -230,8 +230,7 @@ func Escape(text string) string {
 	return b.String()
 }
 
-// Unescape returns the string from which Escape produces escaped, or escaped itself if no such
-// string exists.
+// Unescape reverses [Escape]. It returns escaped unchanged if Escape cannot have produced it.
 func Unescape(escaped string) string {
 	parts := strings.Split(escaped, "%")
 	text := parts[0]
