@@ -52,7 +52,7 @@ func (r story) about() Words {
 }
 
 // subject returns the beginning of a sentence about a task. The end of a turn in the source does
-// not mean that the task is complete, so the sentence then begins with Turn.
+// not mean that the task is complete, so the sentence then begins with "Turn".
 func (r story) subject() string {
 	if r.turnEnded() {
 		return "Turn"
@@ -70,7 +70,7 @@ func (r story) state() string {
 	return r.Root.Member("lifecycle").Member("final_state").String()
 }
 
-// ended returns the rest of the sentence after the word Task: the outcome and the effects of the
+// ended returns the rest of the sentence after the word "Task": the outcome and the effects of the
 // task.
 func (r story) ended() Words {
 	w := Words{}.add(" ", r.outcome(), r.took())
@@ -225,8 +225,8 @@ func (r replay) substitutions() (phrases []string) {
 	return []string{"no answer replaced"}
 }
 
-// idle reports whether the receipt states that the replay had no effects, and not merely omits
-// them.
+// idle reports whether the receipt states that the replay had no effects, instead of merely
+// omitting them.
 func (r replay) idle() bool {
 	effects, some := r.Root.Member("side_effects"), r.Root.Member("approvals").Len()
 	for _, name := range []string{"fs_writes", "network_egress", "tool_calls", "a2a_handoffs"} {

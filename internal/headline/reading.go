@@ -82,7 +82,7 @@ func (r *Reading) Reckoned(pointer string) string {
 }
 
 // Bound returns a prefix for a number or a list length that states which kind of bound it is. A
-// number that may be too small or too large is described only as reported.
+// number that may be both too small and too large is described only as reported.
 func (r *Reading) Bound(pointer string) string {
 	return Between(r.Unreported.Has(pointer), r.Over.Has(pointer))
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/receiptkit/receiptkit/internal/headline"
 )
 
-// TestUnread verifies that a row, which every format shows, states unread records.
+// TestUnread verifies that unread records are stated in a row, which every format shows.
 func TestUnread(t *testing.T) {
 	for text, want := range map[string]string{
 		`{}`: "",

@@ -52,7 +52,7 @@ func (w Words) value(text string) Words {
 	return append(w.add(), untrusted.Cut(text, 300))
 }
 
-// named appends the name of an object, or the phrase otherwise if name is empty.
+// named appends the name of an object. If name is empty, named appends the phrase in otherwise.
 func (w Words) named(name, otherwise string) Words {
 	if name == "" {
 		return w.add(otherwise)
@@ -152,8 +152,9 @@ func sum(numbers []float64) string {
 	return strconv.FormatFloat(about, 'f', -1, 64)
 }
 
-// Fault returns a short name for the fault that a cause describes, such as "missing predecessor",
-// for a line that otherwise contains only the code. It returns "" if the code is sufficient.
+// Fault returns a short name for the fault that a cause describes, such as "missing predecessor".
+// The name is for a line that otherwise contains only the code. It returns "" if the code is
+// sufficient.
 func Fault(cause receipt.Cause) string {
 	switch cause {
 	case "predecessor_missing":
