@@ -37,14 +37,14 @@ type Damage struct {
 	Node
 	Stray    bool         // it does not match its own hash, and nothing shows its place
 	After    bool         // it follows a damaged receipt of its stream
-	Previous canon.Digest // the hash that it names as its predecessor's
+	Previous canon.Digest // the predecessor's hash that the receipt names
 }
 
 // An Orphan is a receipt without a predecessor, which may begin its stream.
 type Orphan struct {
 	Hash     canon.Digest
 	First    bool         // it states that it has no predecessor
-	Previous canon.Digest // the hash that it names as its predecessor's; zero if First
+	Previous canon.Digest // the predecessor's hash that the receipt names; zero if First
 	Issued   int64        // milliseconds since 1970
 	Place    Place
 	Mark     Mark  // found so far

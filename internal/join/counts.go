@@ -67,7 +67,8 @@ func (c *Counts) Add(o *Counts) {
 	add(&c.Unchecked, o.Unchecked)
 }
 
-// Leave adds the checks that documents leave unchecked, in the form of a summary.
+// Leave adds the counts of checks that were not made, by code, and of withheld values, as in a
+// summary.
 func (c *Counts) Leave(unchecked map[receipt.Code]int, withheld int) {
 	more := map[receipt.Code]int64{}
 	for code, n := range unchecked {
@@ -87,9 +88,9 @@ func add(to *map[receipt.Code]int64, more map[receipt.Code]int64) {
 }
 
 // Forgive changes as many missing predecessors to unchecked links as there are gaps, because each
-// gap may be a missing predecessor. Its argument must contain all done receipts with MarkMissing.
-// If there are gaps, call Forgive before receipts are counted. An unchecked link is not a failure,
-// so failures contains strands that reduce the number of failures of their streams.
+// gap may be a missing predecessor. Its argument must contain all completed receipts with
+// MarkMissing. If there are gaps, call Forgive before receipts are counted. An unchecked link is
+// not a failure, so the strands in failures reduce the number of failures of their streams.
 func Forgive(missing []Record, gaps int64) (done []Record, failures []Strand) {
 	done = slices.Clone(missing)
 	slices.SortFunc(done, func(a, b Record) int { return cmp.Or(a.Stream.Compare(b.Stream), a.compare(&b)) })

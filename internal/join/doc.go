@@ -30,10 +30,10 @@
 //
 // The first two groupings process every receipt, and their groups are small: the receipts with one
 // ID, and the receipts that have or name one hash. The last grouping processes only the receipts
-// that have no predecessor and the receipts that no other receipt names. There are two of them per
-// stream, and one for each fault. [Strand.Add] counts the receipts of a stream without grouping. If
-// some documents could not be read, [Forgive] changes the same number of missing predecessors to
-// unchecked links.
+// that have no predecessor and the receipts that no other receipt names. There are two such
+// receipts per stream, and one more for each fault. [Strand.Add] counts the receipts of a stream
+// without grouping. If some documents could not be read, [Forgive] changes the same number of
+// missing predecessors to unchecked links.
 //
 //	for each record r:                    // verified without the others
 //		if id, ok := r.Key(); ok: group r by id
@@ -76,9 +76,9 @@
 //
 // # Limitations
 //
-// Package join does not process the order of receipts in a file. Package stream also checks that
-// order, unless stream.Options.Unordered is set. A chain that was truncated at its end does not
-// show that receipts are missing; use [Terms.Head] to require the last receipt.
+// Package join does not check the order of receipts in a file. Package stream checks that order,
+// unless stream.Options.Unordered is set. A chain that was truncated at its end does not show that
+// receipts are missing; use [Terms.Head] to require the last receipt.
 //
 // Do not use chain.Segment.Merge with strands: it is associative but not commutative, because it
 // joins segments that follow each other.

@@ -328,7 +328,7 @@ func codes(s *stream.Summary) map[receipt.Code]int {
 	return all
 }
 
-// FuzzParse verifies that bytes that Parse accepts are reproduced when the record is written.
+// FuzzParse verifies that encoding a parsed record reproduces the bytes that Parse accepted.
 func FuzzParse(f *testing.F) {
 	r := join.Record{Stream: chain.Stream{Issuer: "a", Tenant: "", HasTenant: true, Workspace: "w"}, Stated: canon.Digest{1}, Computed: canon.Digest{2}, Previous: canon.Digest{3},
 		Issued: -5, Place: join.Place{Source: 3, Index: 1 << 40}, Verdict: receipt.Refuted, Reason: "hash_mismatch", Before: true, Mark: join.MarkFork, Related: join.Place{Source: 0, Index: 7}}

@@ -7,8 +7,8 @@ import (
 )
 
 // IDs evaluates the receipts with one ID, which are all receipts with the same [Record.Key]. The
-// result done contains the copies that are not counted, and on contains all other receipts, for the
-// next grouping.
+// result done contains the copies that are not counted, and the result on contains all other
+// receipts, for the next grouping.
 func IDs(group []Record) (done, on []Record) {
 	group = slices.Clone(group)
 	slices.SortFunc(group, func(a, b Record) int { return a.compare(&b) })

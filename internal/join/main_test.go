@@ -6,7 +6,7 @@ import (
 	"github.com/receiptkit/receiptkit/fixtures/testsize"
 )
 
-// TestMain reduces the number of collections of small heaps, except at full size.
+// TestMain makes the garbage collector run less often while the heap is small, except at full size.
 func TestMain(m *testing.M) {
 	testsize.Spare(400)
 	m.Run()

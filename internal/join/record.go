@@ -17,7 +17,7 @@ type Record struct {
 	Stated   canon.Digest // the stated hash
 	Computed canon.Digest // the hash of its content
 	First    bool         // it states that it has no predecessor
-	Previous canon.Digest // the hash that it names as its predecessor's; zero if First
+	Previous canon.Digest // the predecessor's hash that the receipt names; zero if First
 	Issued   int64        // milliseconds since 1970
 	Place    Place
 

@@ -31,7 +31,7 @@ func told(run *stream.Run, related func(*receipt.Report) join.Place) (list []str
 	for rep := range run.Reports() {
 		link, batch, signed := rep.Check(receipt.StepLink), rep.Check(receipt.StepBatch), rep.Check(receipt.StepSignatures)
 		about := join.Place{}
-		if link.Status == receipt.StatusFailed && link.Cause != "" && link.Cause != receipt.CauseZeroHash { // a single receipt reveals the excluded cause
+		if link.Status == receipt.StatusFailed && link.Cause != "" && link.Cause != receipt.CauseZeroHash { // the receipt alone reveals the excluded cause
 			about = related(rep)
 		}
 		list = append(list, fmt.Sprintln(rep.ReceiptID, rep.ReceiptHash, rep.Verdict, rep.Finding().Code, link.Status, link.Cause,

@@ -25,8 +25,8 @@ type Tree struct {
 	Documents int         `json:"documents"` // number of documents
 	Single    bool        `json:"single"`    // the input is one document
 
-	// The last leaf within the size that the checkpoint claims is in this source, after this number
-	// of documents.
+	// Source and Until identify the document with the last leaf within the size that the checkpoint
+	// claims: its source, and its number in that source.
 	Source int `json:"source"`
 	Until  int `json:"until"`
 }
