@@ -7,7 +7,7 @@ import (
 )
 
 // foreign describes a third-party format of receipts or other signed evidence. Programs can rely on
-// name, and program is the tool that verifies files in the format.
+// the name; program is the tool that verifies files in the format.
 func foreign(name Kind, what, program string, is func(sketch) bool) sign {
 	return sign{Found{name, what, "verify it with " + program}, is, ""}
 }

@@ -114,8 +114,8 @@ func firstOf(signs []sign, s sketch) sign {
 const Head = 1 << 20
 
 // Of recognizes a file by its first bytes, of which it examines at most [Head]. The argument whole
-// states that head contains the entire file. For a compressed file, pass the first bytes of the
-// decompressed content.
+// specifies whether head contains the entire file. For a compressed file, pass the first bytes of
+// the decompressed content.
 func Of(head []byte, whole bool) Found {
 	head = head[:min(len(head), Head)]
 	if f, ok := bySignature(head); ok {
