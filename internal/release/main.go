@@ -4,8 +4,8 @@
 //	go run -C internal/release . -key KEY -output DIR [-targets linux/amd64,darwin/arm64]
 //
 // It builds each program twice, in two clones with two separate build caches, and fails if any byte
-// differs. All files have the time of the commit. KEY is an Ed25519 private key from receipt keys
-// generate --issuer receipt-release, which must sign nothing but releases.
+// differs. All files have the time of the commit. KEY is an Ed25519 private key from "receipt keys
+// generate --issuer receipt-release", which must sign nothing but releases.
 package main
 
 import (

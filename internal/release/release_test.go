@@ -48,7 +48,7 @@ func TestRelease(t *testing.T) {
 	checkScripts(t, filepath.Join(r.dir, r.programs[0].name))
 }
 
-// checkScripts runs the scripts of the first ten minutes, and of every day, with a program.
+// checkScripts runs the scripts for first steps and for daily use with a program.
 func checkScripts(t *testing.T, program string) {
 	t.Helper()
 	dir := t.TempDir()
