@@ -248,8 +248,8 @@ func (j *judge) receipts(s *Signed) {
 	}
 }
 
-// has reports whether the head of a statement is among the receipts, at the position that the
-// statement gives, as far as known.
+// has reports whether the head of a statement is among the receipts and, if its position is known,
+// at the position that the statement gives.
 func (j *judge) has(s *Signed) bool {
 	if j.seen.Numbers == nil || s.Count == 0 {
 		return true
