@@ -155,8 +155,8 @@ func (s *Stamp) Query() ([]byte, error) {
 	return r.MarshalBinary()
 }
 
-// A response is a TimeStampResp (RFC 3161, section 2.4.2). The type of package tspclient is not
-// used, because a response with status strings cannot be encoded from it again.
+// A response is a TimeStampResp (RFC 3161, section 2.4.2). The corresponding type of package
+// tspclient is not used, because it cannot encode a response with status strings again.
 type response struct {
 	Status struct {
 		Status  int

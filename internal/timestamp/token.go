@@ -36,7 +36,7 @@ type InvalidError struct{ Detail string }
 
 func (e *InvalidError) Error() string { return "timestamp: " + e.Detail }
 
-// A MissingError describes why a token shows nothing. Code is unknown_key if no root vouches for
+// A MissingError describes why a token proves nothing. Code is unknown_key if no root vouches for
 // the authority, unsupported_algorithm if the token needs an unsupported algorithm, or
 // time_self_asserted if there is no token.
 type MissingError struct {
