@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// Head returns the first bytes of a string, at most most of them, without a partial character at
-// the end.
+// Head returns the longest start of a string that has at most the given number of bytes and does
+// not end with a partial character.
 func Head[T ~string | ~[]byte](text T, most int) T {
 	if len(text) <= most {
 		return text
