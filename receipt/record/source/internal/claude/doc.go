@@ -27,7 +27,7 @@
 // Outcomes of calls: is_error means failure, except for a refusal by a person, an interruption, and
 // the text "Sibling tool call errored". A call with this text was never executed: its status is
 // canceled (sibling_failed), and consumed.tool_calls omits it. Streams list refused calls in
-// permission_denials. Since version 2.1.205, transcripts state the kind of refusal in
+// permission_denials. Since version 2.1.205, transcripts contain the kind of refusal in
 // toolDenialKind: user-rejected is a denied approval, and other kinds are refusals without a
 // person.
 //
@@ -56,8 +56,8 @@
 // Writes: an edit is applied to the content that the line records. Digests are recorded only if the
 // result matches the patch in the line. Digests that cannot be computed from any line are
 // unreported. An edit that removes text also removes the line end that follows it. Newer versions
-// state the content of notebooks before and after an edit. Digests cover the UTF-8 text in the log,
-// so a file in a different encoding, or with a byte order mark, has a different digest.
+// record the content of notebooks before and after an edit. Digests cover the UTF-8 text in the
+// log, so a file in a different encoding, or with a byte order mark, has a different digest.
 //
 // Write continuity: if a write to a path does not start from the content that the previous write
 // left, something else changed the file. metadata.write_continuity counts the pairs of successive

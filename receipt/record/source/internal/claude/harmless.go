@@ -8,8 +8,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// harmless lists the types that state no action, by class of record. A record of any other type may
-// state an action, and is counted as unread unless it is read.
+// harmless lists the types that record no action, by class of record. A record of any other type
+// may state an action, and is counted as unread unless it is read.
 var harmless = sync.OnceValue(func() map[string][]string {
 	return map[string][]string{
 		// Transcripts.
@@ -49,7 +49,7 @@ func isCall(kind string) bool {
 }
 
 // isBlock reports whether a content block of this type is read in lines of this role, or is known
-// to state no action. Each role has its own block types: a model calls tools, and the results of
+// to record no action. Each role has its own block types: a model calls tools, and the results of
 // tools that Claude Code runs are in user lines.
 func isBlock(role, kind string) bool {
 	switch kind {

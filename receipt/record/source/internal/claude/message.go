@@ -143,7 +143,7 @@ func ask(s *story.Story, b canon.Node, agent string) {
 	}
 }
 
-// Beginnings of results that state that a call was refused, interrupted, or never executed.
+// Beginnings of results, which indicate that a call was refused, interrupted, or never executed.
 const (
 	rejected      = "The user doesn't want to "
 	rejectedShort = "User rejected"
