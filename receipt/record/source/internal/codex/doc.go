@@ -6,11 +6,11 @@
 //
 // # Rules
 //
-// Early rollouts state the session, followed by the items that Codex and the model exchanged. They
-// are recognized by their first line (id, timestamp, instructions), by {"record_type":"state"}
-// between items, or because they are an object with session and items. A single item is not
-// sufficient to recognize a rollout. Early rollouts do not record times, the model, tokens, or the
-// outcome.
+// Early rollouts contain the description of the session, followed by the items that Codex and the
+// model exchanged. They are recognized by their first line (id, timestamp, instructions), by
+// {"record_type":"state"} between items, or, if the rollout is a single object, by the members
+// session and items. A single item is not sufficient to recognize a rollout. Early rollouts do not
+// record times, the model, tokens, or the outcome.
 //
 // Tokens: the last cumulative total in a rollout is used. If totals decrease, the largest total is
 // a lower bound. The total of a fork includes that of its parent. If the rollout of the parent is
@@ -18,8 +18,8 @@
 // unreported if the rollout of a fork was appended to that of another session. In codex exec
 // --json, the counts of all turns are added; if no turn has a count, the tokens are unreported.
 //
-// Outcomes of calls: the first lines of an output contain Exit code: N or Process exited with code
-// N, or the output is JSON with an exit_code. Otherwise, the status is unreported, because
+// Outcomes of calls: the first lines of an output contain "Exit code: N" or "Process exited with
+// code N", or the output is JSON with an exit_code. Otherwise, the status is unreported, because
 // completed is not an outcome. The answer to a request for additional permissions is not recorded,
 // so no approval is recorded for it. The exception is an output that reports that the user rejected
 // the request. The text of an MCP server's result is not interpreted. A web_search_call without a
@@ -43,11 +43,11 @@
 // sessions that work for this session do not end the task.
 //
 // Writes: patch_apply_end and items of type FileChange state the applied changes, with the content
-// of added and deleted files. They take precedence over the text of the patch. If the two name
-// different files, both files are listed, and metadata.contradictions contains not_in_report. If
-// there is only the patch, the content of added files is known, but not whether these files existed
-// before. For changed files, only the path is known. If a successful change has an unreadable list
-// of files, the list of writes is a lower bound.
+// of added and deleted files. They take precedence over the text of the patch. If the changes and
+// the text contain different files, all of these files are listed, and metadata.contradictions
+// contains not_in_report. If there is only the patch, the content of added files is known, but not
+// whether these files existed before. For changed files, only the path is known. If a successful
+// change has an unreadable list of files, the list of writes is a lower bound.
 //
 // Other agents: spawn_agent, items of type CollabAgentToolCall and SubAgentActivity, and
 // collab_tool_call are handoffs to the agents whose IDs they name. If there are no IDs, no handoff

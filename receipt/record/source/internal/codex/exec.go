@@ -17,7 +17,7 @@ type Exec struct {
 	s     *story.Story
 	turn  int
 	state string // state of the latest turn: started, completed, or failed
-	usage *usage // usage of all turns that state their usage
+	usage *usage // usage of all turns that record their usage
 
 	stepped   bool         // the turn has an item
 	completed canon.Digest // digest of the line that completed the latest turn
@@ -188,7 +188,7 @@ func (x *Exec) End() {
 		s.Lacks(story.TokensUntold)
 	}
 
-	// Failed and open turns do not state their usage.
+	// Failed and open turns do not record their usage.
 	if x.usage != nil {
 		s.Took(story.Sum{Usage: x.usage.told(x.untold || x.state == "started" || x.state == "failed")})
 	}

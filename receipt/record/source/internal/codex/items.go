@@ -32,7 +32,7 @@ func (x items) step(p canon.Node) {
 	case "AgentMessage":
 		blocks(s, "item_completed/"+kind, n.Member("content"))
 	case "Reasoning", "Plan", "HookPrompt", "ContextCompaction":
-	// The other items state calls.
+	// The other items record calls.
 	case "CommandExecution":
 		if c := x.did(id, "command", n.Member("command"), n); c != nil {
 			x.runs(c, n.Member("command"))
@@ -158,8 +158,8 @@ func threadsOf(n canon.Node) (threads []string) {
 	return slices.DeleteFunc(threads, func(id string) bool { return id == "" })
 }
 
-// threadIn returns the ID of the agent that is named in the output of a function_call, as JSON in a
-// string.
+// threadIn returns the ID of the agent that is named in the output of a function_call. The output
+// is JSON in a string.
 func threadIn(output canon.Node) string {
 	if output.Kind() == canon.KindObject {
 		output = output.Member("content")

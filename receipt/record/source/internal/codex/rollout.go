@@ -360,7 +360,7 @@ func beginsBare(n canon.Node) bool {
 
 func isMark(n canon.Node) bool { return n.Member("record_type").String() == "state" }
 
-// onlyMark reports whether a mark states nothing except its time.
+// onlyMark reports whether a mark contains nothing except its time.
 func onlyMark(n canon.Node) bool {
 	for name := range n.Members() {
 		switch name.String() {

@@ -229,7 +229,7 @@ type usage struct {
 	read, written, thought part
 }
 
-// A part is a component of a count that only some versions state.
+// A part is a component of a count that only some versions report.
 type part struct {
 	n    int64
 	told bool

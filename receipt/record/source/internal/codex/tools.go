@@ -39,8 +39,8 @@ func spaceOf(namespace string) string {
 	return server
 }
 
-// Beginnings of outputs that state that a person refused or interrupted the call, or that the call
-// had no effect.
+// Beginnings of outputs, which indicate that a person refused or interrupted the call, or that the
+// call had no effect.
 const (
 	execRejected  = "exec command rejected by user"
 	patchRejected = "patch rejected by user"
@@ -153,7 +153,7 @@ func isHeader(line []byte) bool {
 	return false
 }
 
-// harmlessBlocks lists the types of content blocks that state no action.
+// harmlessBlocks lists the types of content blocks that record no action.
 func harmlessBlocks() []string {
 	return []string{
 		"input_text", "output_text", "text", "Text", "summary_text", "reasoning_text", "input_image", "output_image", "input_file", "input_audio", "refusal", "encrypted_content",
