@@ -14,8 +14,8 @@ type account struct {
 	session string
 	chosen  string // model of the steps that name no model
 	steps   []step
-	metered int // number of steps that state their usage
-	priced  int // number of steps that state their cost
+	metered int // number of steps that contain their usage
+	priced  int // number of steps that contain their cost
 	costs   []string
 }
 
@@ -105,8 +105,8 @@ func above(a, b *int64) bool { return a != nil && b != nil && *a > *b }
 
 func same(a, b *int64) bool { return a != nil && b != nil && *a == *b || a == nil && b == nil }
 
-// tellSteps records the usage of each step. If a step does not state its usage, the sum is a lower
-// bound.
+// tellSteps records the usage of each step. If a step does not contain its usage, the sum is a
+// lower bound.
 func (a *account) tellSteps(s *story.Story) {
 	for i, x := range a.steps {
 		m := s.MessageAt(fmt.Sprint(a.session, "/", i), x.at)

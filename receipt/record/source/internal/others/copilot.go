@@ -58,7 +58,7 @@ var copilotTools = sync.OnceValue(func() story.Tools {
 	}
 })
 
-// harmlessEvents lists the event types that state no action and are not read.
+// harmlessEvents lists the event types that record no action and are not read.
 func harmlessEvents() []string {
 	return []string{
 		"hook.end", "system.message", "system.notification", "session.plan_changed", "session.info", "session.warning", "session.usage_checkpoint",
@@ -280,7 +280,7 @@ func ran(c *story.Call, told canon.Node) {
 func outcomeOf(c *story.Call, data canon.Node) story.Outcome {
 	success, result := data.Member("success"), data.Member("result")
 	switch {
-	// All versions state success for a successful call.
+	// All versions report success for a successful call.
 	case event.Absent(success):
 		return story.Failed
 	case success.Kind() != canon.KindBool:

@@ -36,7 +36,7 @@ var openCodeTools = sync.OnceValue(func() story.Tools {
 	}
 })
 
-// harmlessParts lists the types of parts that state no action.
+// harmlessParts lists the types of parts that record no action.
 func harmlessParts() []string {
 	return []string{"text", "reasoning", "step-start", "step-finish", "snapshot", "file", "agent", "compaction", "retry"}
 }
@@ -196,7 +196,7 @@ func timesOf(s *story.Story, n canon.Node) canon.Node {
 	return times
 }
 
-// wrote records the changes that a successful call made. OpenCode states the text of a file before
+// wrote records the changes that a successful call made. OpenCode records the text of a file before
 // and after a change.
 func wrote(s *story.Story, c *story.Call, told, input canon.Node) {
 	files, diff := told.Member("files"), told.Member("filediff")

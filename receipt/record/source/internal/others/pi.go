@@ -34,7 +34,7 @@ var piTools = sync.OnceValue(func() story.Tools {
 	}
 })
 
-// harmlessPi lists the line types that state no action and are not read.
+// harmlessPi lists the line types that record no action and are not read.
 func harmlessPi() []string {
 	return []string{"thinking_level_change", "compaction", "branch_summary", "label", "custom", "session_info"}
 }
