@@ -10,7 +10,7 @@
 //
 // Unread spans: a span that follows an agent convention (gen_ai., llm., openinference., traceloop.,
 // langfuse., mcp., ai., tool.; claude_code., codex.), but has none of the types in docs/sources.md,
-// counts as unread unless its type states no action. The same applies to spans with an invalid or
+// counts as unread unless its type records no action. The same applies to spans with an invalid or
 // contradictory type, to containers without their list, and to unknown members that are lists or
 // objects. Attributes that only name an agent or a session are ignored for this purpose, because
 // exporters add them to all spans.

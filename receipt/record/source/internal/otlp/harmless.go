@@ -13,8 +13,8 @@ import (
 // actions. A span or an event of any other type may state an action, and is counted as unread.
 // Spans that follow no agent convention come from programs and libraries other than agents.
 
-// A convention is an attribute that contains the type of a span, with the values that state no
-// action.
+// A convention is an attribute that contains the type of a span, with the values that stand for
+// spans without an action.
 type convention struct {
 	name     string
 	harmless []string

@@ -148,7 +148,7 @@ func (r *Reader) End() {
 		s.Lacks(story.TokensInPart)
 	}
 
-	// Spans do not state which work agents delegated to each other.
+	// Spans do not record which work agents delegated to each other.
 	if r.spans.nested() {
 		s.Lacks(story.HandoffUnclear)
 	}
@@ -212,7 +212,7 @@ func (r *Reader) span(n canon.Node) {
 	x.http = !a.get("http.request.method", "http.method").IsZero()
 	r.spans[key] = x
 
-	// The model read more tokens than its calls state.
+	// The model read more tokens than its calls report.
 	if embeds(a) && usageOf(a).Told() {
 		s.Lacks(story.Embedding)
 	}
@@ -339,7 +339,7 @@ func (r *Reader) tool(a attributes, id, span string) {
 }
 
 // toolEnded records the outcome of a call, based on an error or on the status. A status that is not
-// set states nothing.
+// set has no meaning.
 func (r *Reader) toolEnded(a attributes, x *span, id string) {
 	s, outcome := r.s, story.Unreported
 	switch status := a.word("gen_ai.tool.status"); {

@@ -246,8 +246,8 @@ func (all spans) counted() (calls []*call) {
 
 // If spans have no IDs, settleNameless marks model calls that another span may also state. A span
 // may be inside another span if its time range is within that of the other span. The innermost span
-// is used, and the others are not recorded. settleNameless reports whether there were such spans.
-// Spans without times may be inside any other span.
+// is used, and the others are not recorded. settleNameless reports whether any span was not
+// recorded for this reason. Spans without times may be inside any other span.
 func settleNameless(all spans) (left bool) {
 	of := map[id][]*call{}
 	nameless := map[id]bool{}
