@@ -104,7 +104,7 @@ type mention struct {
 	ended      bool   // the record indicates that the call returned
 }
 
-// Mention records that a record of the given type names a call, and whether that record indicates
+// Mention stores that a record of the given type refers to a call, and whether the record indicates
 // that the call returned. The record is counted as ignored if the call ID is "", if no line
 // contains the call, or if the record indicates that the call returned but no line contains its
 // end.
@@ -160,7 +160,7 @@ type Call struct {
 	approved      Place // position at which a person allowed the call
 	outcome       Outcome
 	requested     bool
-	settled       bool // the program that executed the call states its outcome
+	settled       bool // the program that executed the call reported its outcome
 	writes        []Write
 	claimed       []Write // changes that the model requested, if the program wrote other files
 	told          bool    // the list of writes is complete

@@ -85,7 +85,7 @@ var gaps = sync.OnceValue(func() map[Gap]lack {
 		MessageWithoutID: {counted: "messages_without_an_id", atLeast: usage},
 		MessagesOfOneID:  {counted: "messages_of_one_id", atLeast: usage},
 		UsageUnread:      {counted: "usages_not_read", atLeast: usage},
-		Embedding:        {counted: "embeddings", atLeast: []string{perModel, input}}, // a model read more tokens than its calls state
+		Embedding:        {counted: "embeddings", atLeast: []string{perModel, input}}, // a model read more tokens than its calls report
 		OtherDecision:    {counted: "other_decisions", atLeast: []string{approvals}},
 
 		WriteUnread:      {atLeast: []string{writes}},
@@ -131,8 +131,8 @@ func (g *Gaps) Missing(agent string) {
 // Ignored counts a record of an unknown type.
 func (g *Gaps) Ignored(kind string) { g.ignored = count(g.ignored, kind, 1) }
 
-// Unless counts a record as ignored, unless its type is in a closed list of types that state no
-// action. A record of any other type may state an action.
+// The method Unless counts a record as ignored if its type is not in a closed list of types that
+// record no action. A record of any other type may record an action.
 func (g *Gaps) Unless(harmless []string, class string, kind canon.Node) {
 	if !slices.Contains(harmless, kind.String()) {
 		g.Unknown(class, kind)
@@ -160,8 +160,8 @@ func (g *Gaps) knows(prefix string) bool {
 	return true
 }
 
-// maxNames is the maximum length of a list of names from a log, and more is the name under which
-// further names are counted.
+// maxNames is the maximum length of a list of names from a log. The constant more is the name under
+// which further names are counted.
 const (
 	maxNames = 64
 	more     = "(others)"
@@ -202,8 +202,8 @@ func union(list, more []string) []string {
 	return list
 }
 
-// Name returns text from a log that can be used as a name. The length of a name is limited by what
-// a recording can store. Longer text is counted but not recorded.
+// Name returns text from a log that can be used as a name. A name must not be longer than a
+// recording can store. Longer text is counted but not recorded.
 func (g *Gaps) Name(n canon.Node) string { return bounded(g, n.Text()) }
 
 // Joined is like Name, but for text that was composed of several parts of a log.

@@ -67,7 +67,8 @@ func (x *Handoffs) Nobodys() bool {
 	return slices.ContainsFunc(x.list.Order, func(h *Handoff) bool { return h.label })
 }
 
-// HasCalls reports whether as many calls of an agent were read as the delegating agent states.
+// HasCalls reports whether the number of an agent's completed calls that were read equals the
+// number that the delegating agent reports.
 func (x *Handoffs) HasCalls(agent string) bool {
 	h := x.Given(agent)
 	if h == nil || h.Calls == nil {

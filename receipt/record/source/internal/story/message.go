@@ -182,7 +182,8 @@ func (u Usage) Differs(from Usage) bool {
 		less(u.Input, from.Input) && !less(u.Output, from.Output) || less(from.Input, u.Input) && !less(from.Output, u.Output)
 }
 
-// complete marks the input as a lower bound if it lacks a part that other usages state.
+// complete marks the input as a lower bound if it lacks a part that the usage of other calls
+// contains.
 func (u *Usage) complete(others Usage) {
 	u.InputFloor = u.InputFloor || u.Apart && (u.CacheRead == nil && others.CacheRead != nil || u.CacheWrite == nil && others.CacheWrite != nil)
 }
