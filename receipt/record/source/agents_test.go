@@ -165,8 +165,8 @@ func TestOtherKinds(t *testing.T) {
 	}
 }
 
-// TestConverted verifies that the receipt for a converted log names the agent, and that the format
-// version decides whether the log is accepted.
+// TestConverted verifies that the receipt for a converted log names the agent, and that a log is
+// accepted or rejected based on its format version.
 func TestConverted(t *testing.T) {
 	r := recorded(t, atif("", atifStep(1, "")))
 	if about, _ := r.meta["source"].(map[string]any); about["agent"] != "a" {

@@ -702,7 +702,7 @@ func (r told) records(t *testing.T, f facts) {
 func (r told) end(t *testing.T, f facts) {
 	state := map[string]string{"turn_ended": "SUCCEEDED", "succeeded": "SUCCEEDED", "failed": "FAILED", "interrupted": "CANCELED"}
 	switch {
-	case f.Source == "otlp-json": // the facts do not state an end
+	case f.Source == "otlp-json": // the facts do not contain an end
 	case len(f.Results) == 1 && f.Results[0].Subtype == nil && f.Results[0].IsError == nil: // the facts call such a result a failure, but the log does not
 		if !r.untold["/lifecycle/final_state"] {
 			t.Errorf("%s, and the result states no end", r.Lifecycle.FinalState)

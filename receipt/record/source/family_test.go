@@ -41,8 +41,8 @@ func asText(t testing.TB, v any) string {
 	return string(text)
 }
 
-// TestFamilies verifies that a session and the files of its agents form one task, and that a
-// session and its continuation do, too. A line that occurs in several files must be counted once.
+// TestFamilies verifies that a session and the files of its agents form one task, as do a session
+// and its continuation. A line that occurs in several files must be counted once.
 func TestFamilies(t *testing.T) {
 	dir := vectors.Dir(t, "sources")
 	for _, family := range []struct{ session, others string }{

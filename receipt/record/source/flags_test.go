@@ -6,7 +6,7 @@ import (
 )
 
 // TestHowCallsRan verifies that exit codes, flags, and hints are read from the members and the
-// fixed text of each kind of log. A value must not be recorded if the log does not state it.
+// fixed text of each kind of log. A value must not be recorded if the log does not contain it.
 func TestHowCallsRan(t *testing.T) {
 	codex := func(policy, call, arguments, output string) string {
 		return strings.Join(codexLines(codexMeta, codexBegins, `turn_context {"turn_id":"t1","cwd":"/srv/p","sandbox_policy":{"type":"`+policy+`"},"model":"m"}`,

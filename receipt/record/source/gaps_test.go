@@ -55,8 +55,8 @@ func TestCallsInPart(t *testing.T) {
 	}
 }
 
-// TestSharedIDs verifies, for all readers, that a second call that has the ID of another call is
-// not treated as a copy, and that a copy adds nothing.
+// TestSharedIDs verifies, for all readers, that a different call with the same ID is not treated as
+// a copy, and that a copy adds nothing.
 func TestSharedIDs(t *testing.T) {
 	codex := func(payloads ...string) []string {
 		return codexLines(append([]string{codexMeta, codexBegins, codexNever}, payloads...)...)

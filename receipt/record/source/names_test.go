@@ -15,8 +15,8 @@ import (
 )
 
 // TestLongNames verifies that text of the maximum recorded length, or longer text, does not affect
-// other values. Unless it runs at full size, the test changes each place in lines of a kind in only
-// the first log that contains the place.
+// other values. By default, the test changes each place in a kind of line only in the first log
+// that contains the place; at full size, it changes the place in every log.
 func TestLongNames(t *testing.T) {
 	seen := map[string]bool{} // places in lines of a kind that contain text
 	for _, name := range vectors.Files(t, 3, "testdata", "*.*json*") {

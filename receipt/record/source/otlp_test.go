@@ -70,8 +70,8 @@ func TestDecisions(t *testing.T) {
 	}
 }
 
-// TestDecisionsInPart verifies that a decision that is unknown or names no call leaves the list of
-// approvals open.
+// TestDecisionsInPart verifies that the list of approvals is marked as incomplete if a decision is
+// unknown or does not refer to a call.
 func TestDecisionsInPart(t *testing.T) {
 	decision := func(pairs ...string) string {
 		text := `{"key":"event.name","value":{"stringValue":"claude_code.tool_decision"}}`

@@ -53,7 +53,7 @@ func toldOf(t *testing.T, logs ...[]string) told {
 	return read(t, got.Draft)
 }
 
-// TestUnansweredEnd verifies that the end of a turn states nothing about a later turn that a person
+// TestUnansweredEnd verifies that the end of a turn does not end a later turn that a person
 // started, regardless of which log is read first.
 func TestUnansweredEnd(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -79,9 +79,9 @@ func TestUnansweredEnd(t *testing.T) {
 	}
 }
 
-// TestOver verifies that the time of the last line is used as the end of the task only if lines
-// state that the task ended. Otherwise, the task may have continued, and the time between its lines
-// is a lower bound of the duration.
+// TestOver verifies that the time of the last line is used as the end of the task only if a line
+// records that the task ended. Otherwise, the task may have continued, and the time between its
+// lines is a lower bound of the duration.
 func TestOver(t *testing.T) {
 	const (
 		id, inner   = `"traceId":"0af7651916cd43dd8448eb211c80319c","spanId":"00000000000000a1",`, `"traceId":"0af7651916cd43dd8448eb211c80319c","spanId":"00000000000000a2","parentSpanId":"00000000000000a1",`
@@ -212,7 +212,7 @@ func TestPatchFolder(t *testing.T) {
 }
 
 // TestEventsApart verifies that two events with the same time but different counts are separate
-// events, and that a decision without a person is not attributed to one.
+// events, and that a decision without a person is not attributed to a person.
 func TestEventsApart(t *testing.T) {
 	event := func(attributes string) string {
 		return `{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"timeUnixNano":"1767225600000000000","attributes":[` + attributes + `]}]}]}]}`

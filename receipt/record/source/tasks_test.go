@@ -134,8 +134,8 @@ func cuttable(t testing.TB) (folders [][]*outlined) {
 	return folders
 }
 
-// TestTasksAreTheSession verifies that each line belongs to one task, and that the tasks of a
-// session together state the same as the entire session.
+// TestTasksAreTheSession verifies that each line belongs to one task, and that the receipts of a
+// session's tasks together state the same values as the receipt of the entire session.
 func TestTasksAreTheSession(t *testing.T) {
 	several := 0
 	for _, logs := range cuttable(t) {

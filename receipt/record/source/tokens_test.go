@@ -99,8 +99,8 @@ func TestCutExec(t *testing.T) {
 	}
 }
 
-// TestStrangeFork verifies that the counts of a fork include those of its parent, even if its
-// rollout follows the rollout of another session in the same file.
+// TestStrangeFork verifies that the counts of a fork include those of its parent, even if the
+// fork's rollout follows the rollout of another session in the same file.
 func TestStrangeFork(t *testing.T) {
 	meta := func(id, from string) string {
 		return `{"timestamp":"2026-04-25T10:00:00Z","type":"session_meta","payload":{"id":"` + id + `","forked_from_id":"` + from + `"}}`

@@ -114,9 +114,8 @@ func TestProgressOfCalls(t *testing.T) {
 	}
 }
 
-// TestCallsOfOneID verifies that a second call that has the ID of another call is not treated as a
-// copy, and that a result that follows both calls is attributed to neither. A copy must add
-// nothing.
+// TestCallsOfOneID verifies that a different call with the same ID is not treated as a copy, and
+// that a result after both calls is not attributed to either call. A copy must add nothing.
 func TestCallsOfOneID(t *testing.T) {
 	call := func(tool, input string) string {
 		return `{"type":"assistant","sessionId":"s","timestamp":"2026-04-25T10:00:03Z","message":{"id":"m9","role":"assistant","model":"m","content":[{"type":"tool_use","id":"t9","name":"` + tool + `","input":` + input + `}],"usage":{"input_tokens":3,"output_tokens":5}}}`

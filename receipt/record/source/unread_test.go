@@ -208,8 +208,8 @@ func listed(list map[string]bool, at string) bool {
 	return false
 }
 
-// TestUnreadOneDeed verifies that the draft states that actions may be missing if the only action
-// in a log has an unknown form.
+// TestUnreadOneDeed verifies that the draft marks its lists as possibly incomplete if the only
+// action in a log has an unknown form.
 func TestUnreadOneDeed(t *testing.T) {
 	const line = `{"timestamp":"2026-04-25T10:00:02Z","type":"response_item","payload":{"type":"image_generation_call","id":"ig_1","status":"completed"}}`
 	for name, log := range map[string][]string{
