@@ -30,9 +30,8 @@ const (
 	methodAgentEvent = "_harn/agentEvent"
 )
 
-// SentBy returns the peer that sends a method that decides something, or SenderUnknown if either
-// peer may send the method. A frame from the other peer is refused, because a runtime must not
-// approve its own requests.
+// SentBy returns the only peer that may send a method, or SenderUnknown if either peer may send it.
+// A frame from the other peer is refused, because a runtime must not approve its own requests.
 func SentBy(method string) Sender {
 	switch method {
 	case methodUpdate, methodPermission, methodAsked, methodBuiltin, methodHost, methodWriteFile, methodReadFile, methodTerminal, methodAgentEvent:

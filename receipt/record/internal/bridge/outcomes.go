@@ -8,9 +8,9 @@ import (
 )
 
 // An outcome is one possible form of the answer to session/request_permission. The first form that
-// matches determines the decision. If no form matches, the answer is a denial: an unknown word, an
-// ID that was not offered or was offered twice, an option that rejects, granted set to false, or no
-// result.
+// matches determines the decision. If no form matches, the answer is a denial. Examples are an
+// unknown word, an ID that was not offered or was offered twice, an option that rejects, granted
+// set to false, and a missing result.
 type outcome struct {
 	Answer   string // the form's description, for the documentation
 	When     string // a condition on the question or the answer

@@ -40,7 +40,7 @@ func (s *session) running() bool { return s.prompting || s.live }
 // loads reports whether to translate an update that arrives while a session is being loaded. Before
 // the first prompt, an update belongs to an earlier turn. After a prompt, repeated and new updates
 // cannot be distinguished. An update to a known object adds information, and any other update that
-// states an action is ambiguous.
+// records an action is ambiguous.
 func (s *session) loads(f *Translator, fr *frame, key string) bool {
 	u := fr.update
 	switch _, kind, _ := strings.Cut(key, " "); kind {

@@ -29,7 +29,7 @@ func recordSession(lines []string) (*record.Log, error) {
 	return record.Read(strings.NewReader(strings.Join(lines, "")), o, record.FormFrames)
 }
 
-// TestSession verifies that the draft from a session's log states exactly what the runtime did.
+// TestSession verifies that the draft from a session's log contains exactly the runtime's actions.
 func TestSession(t *testing.T) {
 	l, err := recordSession(session(t))
 	if err != nil {

@@ -59,7 +59,7 @@ func translateWorker(f *Translator, fr *frame) {
 		status = workerEvents().Meaning(read("event"), "")
 	}
 
-	// An update about a joined worker does not state how the task of the worker ended.
+	// An update about a joined worker does not specify how the task of the worker ended.
 	if status == "" && w.status != "" {
 		f.counts.Silent++
 		return
