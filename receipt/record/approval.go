@@ -66,7 +66,7 @@ type reviewer struct {
 	at   time.Time
 }
 
-// ask records the call that a question names and the details in the question.
+// ask records the call and the other details that a question contains.
 func (q *question) ask(r *run, e *event.Event) {
 	for _, name := range []string{"kind", "mutation_scope", "run_id", "worker_id"} {
 		q.notes.note(name, e.Text(e.Payload, name))
@@ -93,7 +93,7 @@ func (q *question) ask(r *run, e *event.Event) {
 	r.Charge(e, e.Payload, event.PartCost)
 }
 
-// contradicts reports whether an approving answer also contains a refusal, or names a call that
+// contradicts reports whether an approving answer also contains a refusal, or refers to a call that
 // does not appear in any question with this ID.
 func (q *question) contradicts(e *event.Event) bool {
 	if event.Declines(e.Payload) {
@@ -273,7 +273,7 @@ func (g *grant) actor() string {
 	return g.sender
 }
 
-// satisfied returns the number of reviewers. All approvals that name no person count as one
+// satisfied returns the number of reviewers. Approvals that do not name a person count as one
 // reviewer.
 func (g *grant) satisfied() int64 {
 	if g.given {

@@ -171,7 +171,7 @@ type gate struct {
 	notes                   details
 }
 
-// gatesOf returns the gates of the calls that are named in questions, keyed by call ID.
+// gatesOf returns a gate for each call that is named in a question, keyed by call ID.
 func gatesOf(r *run) map[string]gate {
 	all := map[string]gate{}
 	for _, a := range r.approvals.Order {

@@ -138,7 +138,7 @@ func TestReviewers(t *testing.T) {
 }
 
 // TestEvidence verifies that the hash covers the payloads of the question and the answer, and that
-// the evidence is the user's answer instead of the runtime's decision.
+// a user's answer takes precedence over the runtime's decision as evidence.
 func TestEvidence(t *testing.T) {
 	o := plainOptions(t)
 	const answer, other, decision = `{"approval_id":"a","decision":"approved","actor":"u"}`, `{"actor":"v","approval_id":"a","decision":"approved"}`, `{"approval_id":"a"}`

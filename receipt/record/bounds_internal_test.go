@@ -92,8 +92,8 @@ func TestShapeAlone(t *testing.T) {
 }
 
 // TestKept verifies that a recording correctly counts the memory that it keeps, which is limited to
-// MaxKept bytes. The test reads a part of every shape, and verifies that the memory in use does not
-// exceed a limit that depends on this count and on the longest line.
+// MaxKept bytes. The test reads a part of every shape. The memory in use must not exceed a limit,
+// which depends on this count and on the longest line.
 func TestKept(t *testing.T) {
 	size, room := int64(32<<20), int64(2<<20) // room is the memory that any log needs
 	if !testsize.Full() {
@@ -162,8 +162,8 @@ func readShape(t *testing.T, s shape, size int64) (r *shapeReader, longest int) 
 	}
 }
 
-// TestTextsOfDraft verifies that a string that is stored once but occurs several times in a draft
-// is counted several times, before the draft is marshaled.
+// TestTextsOfDraft verifies that the size of a draft is checked before the draft is marshaled, and
+// that a string that is stored only once is counted each time it occurs in the draft.
 func TestTextsOfDraft(t *testing.T) {
 	for _, s := range shapes() {
 		if s.name != "calls with one long name, 10000" {

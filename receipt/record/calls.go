@@ -90,7 +90,7 @@ func mcpToolUse(r *run, e *event.Event) {
 }
 
 // toolStatuses maps the status in the result of a tool to an outcome; "" stands for a missing
-// status. Any other word, such as error, is a failure.
+// status. Any other word, such as "error", is a failure.
 func toolStatuses() event.Words {
 	return event.NewWords(
 		"", "succeeded", "success", "succeeded", "succeeded", "succeeded", "completed", "succeeded", "ok", "succeeded",

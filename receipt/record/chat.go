@@ -215,8 +215,8 @@ func (s Signal) Decision() string {
 	return event.DecisionOf(doc.Root())
 }
 
-// A SignalError indicates that a turn is not waiting for a signal, because no question requested it
-// or because an earlier signal was accepted. The turn is not changed.
+// A SignalError indicates that a turn is not waiting for the given signal: no question requested
+// the signal, or an earlier signal was accepted. The turn is not changed.
 type SignalError struct {
 	ID      string // of the signal
 	Waiting string // the signal for which the turn is waiting, or ""

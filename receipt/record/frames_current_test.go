@@ -90,8 +90,8 @@ func TestHostCalls(t *testing.T) {
 	}
 }
 
-// TestCompositions verifies that the calls in a snippet are listed, whichever channel reports them,
-// and that the draft does not deny their effects.
+// TestCompositions verifies that the calls in a snippet are listed, regardless of the channel that
+// reports them, and that the draft does not claim that they had no effects.
 func TestCompositions(t *testing.T) {
 	call := `"runId":"c1","toolCallId":"c1:0","toolName":"write_file","operationIndex":0,"annotations":{"kind":"edit"},"requestedSideEffectLevel":"workspace_write","rawInput":{"path":"a.txt"}`
 	result := `"runId":"c1","toolCallId":"c1:0","toolName":"write_file","status":"completed","rawOutput":{"ok":true},"executor":"harn_builtin"`

@@ -233,7 +233,7 @@ func TestLoadWhileRunning(t *testing.T) {
 }
 
 // TestWhoAnswers verifies that an answer applies only to the question in its own session, and that
-// an answer that the runtime refuses at any time is ignored.
+// an answer is ignored if the runtime refuses it at any time.
 func TestWhoAnswers(t *testing.T) {
 	asked := `{"jsonrpc":"2.0","method":"harn.hitl.requested","params":{"sessionId":"s","request_id":"a","approval_request":{"id":"a","action":"act"}}}`
 	respond := func(id int, of, who string) string {

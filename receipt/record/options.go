@@ -45,7 +45,7 @@ type Options struct {
 	// These values override the values in events, or supply missing values.
 	WorkspaceRef, SessionID, TenantID, PersonaRef, PolicyRef string
 
-	// Tier is the persona's tier, which is used if no event names a tier.
+	// Tier is the persona's tier, which is used if no event contains a tier.
 	Tier string
 
 	// WorkspaceRoot is the directory prefix that is removed from the paths of written files. If it

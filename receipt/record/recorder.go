@@ -40,8 +40,8 @@ type Counts struct {
 
 const maxUnknownKinds = 20
 
-// New returns a Recorder. The error is an *[OptionError] if the options name no issuer or contain
-// an invalid value.
+// New returns a Recorder. The error is an *[OptionError] if the options do not specify an issuer or
+// contain an invalid value.
 func New(o Options) (*Recorder, error) {
 	o, err := o.normal()
 	if err != nil {
@@ -236,7 +236,8 @@ func (r *Recorder) Dependencies() []Dependency {
 	return list
 }
 
-// TaskID returns the ID of the recorded task, or "" if no event has named it.
+// TaskID returns the ID of the recorded task, or "" if neither the options nor an event has
+// specified it.
 func (r *Recorder) TaskID() string { return r.log.TaskID() }
 
 // Digest returns the SHA-256 of the events of the task. Unless the task is a replay, it is the

@@ -30,7 +30,7 @@ type replay struct {
 	told                        *event.Error         // error for the first repeated event; used unless the task is a replay
 }
 
-// A delta is one substitution, combined from all events that name its key.
+// A delta is one substitution, combined from all events that contain its key.
 type delta struct {
 	receipt.Delta
 	announced bool // by a replay.event_replayed

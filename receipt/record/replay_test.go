@@ -84,8 +84,8 @@ func TestReplayHasNoDeeds(t *testing.T) {
 	}
 }
 
-// TestDeltas verifies that there is one delta for each override, and that a digest has three
-// states.
+// TestDeltas verifies that there is one delta for each override, and that a digest is a value,
+// null, or omitted.
 func TestDeltas(t *testing.T) {
 	one, two := strings.Repeat("1", 64), strings.Repeat("2", 64)
 	started := said("replay.started", `{"source_task_id":"x"}`)

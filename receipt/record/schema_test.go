@@ -124,8 +124,8 @@ func probes() []string {
 	}
 }
 
-// needed returns a payload with the required members of a kind, and with those on which another
-// member depends.
+// needed returns a payload with the given members and the required members of a kind, including the
+// members on which another member depends.
 func needed(kind string, with ...string) string {
 	members := map[string]string{}
 	for i := 0; i+1 < len(with); i += 2 {

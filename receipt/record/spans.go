@@ -18,8 +18,8 @@ const (
 	spanUsage = "usage" // the account of the session; see costs
 )
 
-// kindOfSpan returns the kind of a span in lowercase. If a span of any other kind names a model, it
-// is treated as a model call, because sources use different words for model calls.
+// kindOfSpan returns the kind of a span in lowercase. If a span of any other kind contains the name
+// of a model, it is treated as a model call, because sources use different words for model calls.
 func kindOfSpan(e *event.Event) string {
 	kind := strings.ToLower(e.Text(e.Payload, "kind"))
 	switch kind {
@@ -290,8 +290,8 @@ func modelIn(e *event.Event, n canon.Node) receipt.Model {
 	return receipt.Model{Provider: e.Required(n, "provider"), Model: e.Required(n, "model"), Version: e.Text(n, "version"), Reason: e.Words(n, "reason")}
 }
 
-// route returns the chosen model, and the reason for the choice. A replay has no model, unless its
-// events name one.
+// route returns the chosen model, and the reason for the choice. A replay has a model only if its
+// events contain one.
 func (s *models) route(r *run, t *telling) receipt.ModelRoute {
 	const at = "/model_route/chosen_model"
 	route := receipt.ModelRoute{AlternativesConsidered: append([]receipt.Model{}, s.alternatives...)}

@@ -8,8 +8,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record"
 )
 
-// TestSubject verifies that the subject of a receipt is the task, the replay, or the object that
-// the options specify and the log contains.
+// TestSubject verifies that the subject of a receipt is the task, the replay, or the object that is
+// specified in the options and recorded in the log.
 func TestSubject(t *testing.T) {
 	lines := []line{
 		said("tool.approval_required", `{"approval_id":"a","tool_call_id":"c"}`), said("tool.approved", `{"approval_id":"a","actor":"u"}`),

@@ -281,8 +281,9 @@ func TestWhoDecided(t *testing.T) {
 	}
 }
 
-// TestSessions verifies that only one session is recorded, and that the caller selects it if there
-// are several. An event without a task belongs to the task in the session that the event names.
+// TestSessions verifies that only one session is recorded, and that the caller must select the
+// session if there are several. An event without a task belongs to the task in the session that the
+// event names.
 func TestSessions(t *testing.T) {
 	var refused *event.Error
 	if _, err := told(plain(), said("tool.approved", `{"approval_id":"a"}`, "session:x")); !errors.As(err, &refused) || refused.Code != event.CodeSession {

@@ -467,7 +467,7 @@ func TestTurnOptions(t *testing.T) {
 	}
 }
 
-// TestResumeTurn verifies that the error for an invalid log states the location.
+// TestResumeTurn verifies that the error for an invalid log contains the location.
 func TestResumeTurn(t *testing.T) {
 	_, log, err := play(t, hello, "begin")
 	if err != nil {

@@ -98,8 +98,8 @@ func named(d *receipt.Draft, name string) map[string]bool {
 }
 
 // TestUnreadTypes replaces each type in the logs of testdata, one at a time, with an unknown type.
-// These are the types of frames, of events, and of their parts. The test verifies that, if a list
-// or count in the draft becomes smaller, it is marked as unreported or as a lower bound.
+// These are the types of frames, of events, and of their parts. The test verifies that a list or
+// count that becomes smaller in the draft is marked as unreported or as a lower bound.
 func TestUnreadTypes(t *testing.T) {
 	known := strings.NewReplacer(`"vendor.example.frost_warning"`, `"session.message_appended"`, `"source.unread"`, `"session.message_appended"`,
 		`"not_of_any_dialect"`, `"log"`, `"new-kind": 3`, ``, `"new-kind":3`, ``, `"method": "builtin_call", "params": {}`, `"method": "initialize", "params": {}`)
