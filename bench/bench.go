@@ -71,14 +71,14 @@ func (b *bench) lines(messages io.Writer, skip []string, short bool) []result.Li
 	return lines
 }
 
-// small returns signed receipts of 3 KB, for which the same keys are used.
+// small returns receipts of 3 KB that are signed with the same keys as the corpus.
 func (b *bench) small() *sample {
 	count := b.rounds * smallCount
 	return must(take(b.ctx, corpus.Config{Size: small, Receipts: count, Seed: seed}, b.rounds, count, nil))
 }
 
-// smallCount is the number of small receipts in a round, as many as of the corpus, so that the tables
-// of the keys are in the cache to the same degree.
+// smallCount is the number of small receipts in a round. It equals the number of corpus receipts in
+// a round, so that the cache contains the tables of the keys to the same degree.
 const smallCount = 1000
 
 func sectionNames() string {

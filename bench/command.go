@@ -29,8 +29,8 @@ const startRuns = 21
 
 // command measures the installed command: how much faster two jobs on two cores are than one job on
 // one core, how much memory and time it needs for the entire corpus, and how much processor time
-// for one receipt. Another program starts it, because on Linux a process starts with the peak
-// memory of its parent.
+// for one receipt. A separate program starts the command, because on Linux a process starts with
+// the peak memory of its parent.
 func (b *bench) command() []result.Line {
 	b.build("receipt", "..", "./cmd/receipt")
 	b.build("measure", ".", "./measure")

@@ -19,9 +19,9 @@ const (
 	large  = 33 << 10
 )
 
-// corpora returns the inputs for the detailed table. They have three sizes, each both compact and
-// indented as people and most tools print JSON. In one additional input, every non-ASCII character
-// is escaped. The same seed always leads to the same bytes.
+// corpora returns the inputs for the detailed table. There are three sizes, each in compact form
+// and in the indented form that people and most tools use. In one additional input, every non-ASCII
+// character is escaped. The same seed always leads to the same bytes.
 func corpora() []inputs {
 	var all []inputs
 	for _, size := range []int{small, medium, large} {

@@ -15,8 +15,8 @@ import (
 const readBlock = 128 << 10
 
 // floor measures the parts that a verification cannot avoid, and the entire verification, in
-// microseconds per receipt. There are three such parts: to read the bytes, to compute one SHA-256
-// digest of them, and to check the signature.
+// microseconds per receipt. There are three such parts: reading the bytes, computing one SHA-256
+// digest of them, and checking the signature.
 func (b *bench) floor() (parts []result.Step, whole float64) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	b.sample.warm()

@@ -29,7 +29,7 @@ type options struct {
 	receipts int
 	slice    time.Duration
 	skip     []string
-	only     bool // skip lists all sections but those of -only
+	only     bool // skip lists all sections except the sections in -only
 
 	must, record, linear, profile, forms, speed, document bool
 }

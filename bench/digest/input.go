@@ -109,7 +109,7 @@ type input struct {
 }
 
 // input returns the input with number n. It is a case in which usually one file is altered, with
-// the options of the case or others.
+// the case's own options or with other options.
 func (m *mill) input(n uint64) *input {
 	r := rand.New(rand.NewPCG(1, n))
 	c := m.draw(r)

@@ -94,7 +94,7 @@ func current(dir string) (tree, error) {
 	return files, nil
 }
 
-// A kind is a kind of facts, which are compared as a set. A fact consists of an identity and a
+// A kind is a category of facts, which are compared as a set. A fact consists of an identity and a
 // value, which may be empty.
 type kind struct {
 	name  string
