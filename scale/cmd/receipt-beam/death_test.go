@@ -58,8 +58,8 @@ func jobOf(t *testing.T, args ...string) *job {
 	return j
 }
 
-// TestDeath verifies that a worker that dies in the middle of a bundle ends the job without a
-// verdict and without files on prism, which retries nothing. If the same job is run again, it must
+// TestDeath verifies that on prism, which does not retry, a worker that dies in the middle of a
+// bundle ends the job without a verdict and without files. If the same job is run again, it must
 // have the result of an undisturbed job.
 func TestDeath(t *testing.T) {
 	l, err := lake.New(400, 3)
@@ -231,8 +231,8 @@ func TestRetries(t *testing.T) {
 	}
 }
 
-// TestFileReplaced verifies that a file counts as replaced if it contains the same receipts in
-// other bytes.
+// TestFileReplaced verifies that a file counts as replaced even if its new bytes contain the same
+// receipts.
 func TestFileReplaced(t *testing.T) {
 	l, err := lake.New(400, 9)
 	if err != nil {

@@ -71,8 +71,8 @@ func (o *outlet) bucket(ctx context.Context, b *object.Buckets) (*blob.Bucket, e
 	return b.Bucket(ctx, o.Store)
 }
 
-// vacant returns an error if files from another run exist, because they would be mixed with those
-// of this run, or if no files can be created.
+// vacant returns an error if files from another run exist, because they would be mixed with the
+// files of this run, or if no files can be created.
 func (o *outlet) vacant(ctx context.Context, b *object.Buckets) error {
 	names, err := o.names(ctx, b)
 	if err != nil {
@@ -84,7 +84,7 @@ func (o *outlet) vacant(ctx context.Context, b *object.Buckets) error {
 		}
 	}
 
-	// This check fails before everything is read.
+	// This check is made before the inputs are read.
 	if o.Store == "" {
 		if err := os.Mkdir(o.Staging, 0o777); err != nil {
 			return fmt.Errorf("--output %s: %w", o.shown, err)

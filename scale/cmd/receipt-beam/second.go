@@ -26,13 +26,13 @@ type mark struct {
 	Related receipt.Place `json:"related"` // the receipt that it concerns, as named in reports
 }
 
-// A deal identifies the receipts that marks concern, and distributes inputs and marks over the
+// A deal identifies the receipts to which marks refer, and distributes inputs and marks over the
 // shares.
 type deal struct {
 	worker
 }
 
-// ProcessElement receives one input and the marks that concern receipts in it.
+// ProcessElement receives one input and the marks that refer to receipts in it.
 func (d *deal) ProcessElement(source int, readings, records func(*[]byte) bool, inputs, marks func(int, []byte)) error {
 	var text []byte
 	var found first
@@ -190,8 +190,8 @@ func (s *shareReader) read(ctx context.Context, in *first) error {
 	return nil
 }
 
-// name adds the input that contains the receipt that a mark concerns. Package stream reads only one
-// input, so it describes the link as if that receipt were in the same input.
+// name makes a report name the related receipt together with its input. Package stream reads only
+// one input, so it describes the link as if that receipt were in the same input.
 func (s *shareReader) name(rep *receipt.Report, at join.Place) {
 	if m := s.marks[at]; (m.Related != receipt.Place{}) {
 		s.reword(rep, m.Related)

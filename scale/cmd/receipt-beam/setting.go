@@ -58,7 +58,7 @@ func settingOf(text []byte) (s setting, err error) {
 	return s, nil
 }
 
-// only specifies the predecessor and the head of an input that has a single stream.
+// An only specifies the predecessor and the head of an input that contains a single stream.
 type only struct {
 	Previous, Head canon.Digest
 	Count          *uint64
