@@ -15,8 +15,9 @@
 // second pass verifies the receipts. Both passes must read the same content. Therefore, the version
 // of an object is pinned when the object is first opened, by its version ID or generation if the
 // bucket keeps versions, and by its ETag otherwise. Each request specifies that version. The
-// response is also checked against it, because not every service with the S3 API supports such
-// requests. If an object was replaced or deleted in between, the result is [stream.ErrChanged].
+// response is also checked against that version, because not every service with the S3 API supports
+// such requests. If an object was replaced or deleted in between, the result is
+// [stream.ErrChanged].
 //
 // # Interrupted reads
 //
