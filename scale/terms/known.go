@@ -14,7 +14,7 @@ import (
 )
 
 // maxReport is the maximum size of a report that is read to find its heads. If there are many
-// receipts, receipt verify --report-only summary writes a report that does not list them.
+// receipts, "receipt verify --report-only summary" writes a report that does not list them.
 const maxReport = 256 << 20
 
 // readKnown reads a HASH|REPORT argument, which is a single hash, or a report that contains the
@@ -49,8 +49,8 @@ func readKnown(arg string) (canon.Digest, map[chain.Stream]chain.Head, error) {
 // maxCheckpoint is the maximum size of a checkpoint.
 const maxCheckpoint = 1_000_000
 
-// readCheckpoint reads a file that must contain a signed checkpoint. If the checkpoint was altered,
-// it is evidence that fails later. Any other kind of file is an error.
+// readCheckpoint reads a file that must contain a signed checkpoint. An altered checkpoint is read
+// like any other, and fails later as evidence. Any other kind of file is an error.
 func readCheckpoint(name string) ([]byte, error) {
 	note, err := readBounded(name, maxCheckpoint)
 	if err != nil {
