@@ -2,8 +2,9 @@
 // Agents Protocol v1. It is the only command in this module that calls a server.
 //
 // Results are written to stdout, and messages to stderr. The exit code is 0 if no probe failed
-// (even if all were skipped), 1 if a probe failed or the report could not be written, and 2 if the
-// run could not start because of an unusable target, an unknown category, or an invalid flag.
+// (even if all were skipped), and 1 if a probe failed or the report could not be written. It is 2
+// if the run could not start because of an unusable target, an unknown category, or an invalid
+// flag.
 package main
 
 import (
@@ -33,8 +34,8 @@ const (
 	exitUsage  = 2
 )
 
-// keyVariable is the environment variable that contains the API key, which keeps the key out of
-// process lists.
+// keyVariable is the environment variable that contains the API key. Unlike an argument, it does
+// not appear in process lists.
 const keyVariable = "HARN_AGENTS_CONFORMANCE_API_KEY"
 
 func main() {
@@ -44,7 +45,7 @@ func main() {
 	os.Exit(code)
 }
 
-// surroundings contains the inputs of a run that are not arguments.
+// surroundings contains the inputs of a run other than its arguments.
 type surroundings struct {
 	out, err io.Writer
 	getenv   func(string) string

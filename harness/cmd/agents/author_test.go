@@ -13,8 +13,8 @@ import (
 
 var update = flag.Bool("update", false, "write the list into README.md")
 
-// A topic is a task that every harness must implement. The regular expression what matches the
-// lines of code for the task.
+// A topic is a task that every harness must implement. The field what contains a regular expression
+// that matches the lines of code for the task.
 type topic struct{ name, what string }
 
 // topics returns the tasks that a library should perform for a harness. A line belongs to the first
@@ -65,8 +65,8 @@ func sources(t *testing.T) (list []line) {
 	return list
 }
 
-// TestAuthor verifies that this directory and package harness contain few lines that perform tasks
-// of a library, and that README.md lists those lines.
+// TestAuthor verifies that only a few lines in this directory and in package harness perform tasks
+// that belong in a library, and that README.md lists those lines.
 func TestAuthor(t *testing.T) {
 	all, of, found := sources(t), map[string][]string{}, 0
 	var whats []*regexp.Regexp
@@ -112,8 +112,8 @@ func TestAuthor(t *testing.T) {
 	}
 }
 
-// TestNothingAgain verifies that the code in this directory neither repeats what the library does
-// on the wire nor mentions it by name.
+// TestNothingAgain verifies that the code in this directory does not contain the names and calls
+// that an implementation of the wire protocol needs.
 func TestNothingAgain(t *testing.T) {
 	again := regexp.MustCompile(`Last-Event-ID|event-stream|next_cursor|has_more|"request_id"|Idempotency-Key|Harn-Agents|WWW-Authenticate|"Bearer rk|\bhttp\.Error\(|WriteHeader\(|\.Flush\(|\.Sync\(|\.Truncate\(|supported_versions|"object":"list"|http\.Status(Unauthorized|UpgradeRequired|Gone|NotFound|Conflict|BadRequest)`)
 	for _, l := range sources(t) {

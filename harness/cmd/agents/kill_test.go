@@ -196,7 +196,7 @@ func (w *world) note(key string, answer object) string {
 	return id
 }
 
-// words returns the text for the task of a round.
+// words returns the text of the task that is submitted in a round.
 func words(round int) string {
 	return []string{"water the beans", "/ask how many?", "/wait", "look at the beans"}[round%4]
 }
@@ -340,7 +340,7 @@ func (w *world) checkLedger() {
 	}
 }
 
-// checkCommand uses the command receipt to verify an export of the ledger.
+// checkCommand exports the ledger and verifies the export with the command "receipt".
 func (w *world) checkCommand() {
 	out := filepath.Join(w.dir, "receipts.jsonl")
 	for _, args := range [][]string{

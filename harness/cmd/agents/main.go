@@ -53,8 +53,8 @@ func main() {
 	}
 }
 
-// memoryGoal is the memory use above which garbage is collected more often. The limits on the data
-// that clients can make the program keep at the same time are in protocol.Limits.
+// memoryGoal is the memory use above which garbage is collected more often. The type
+// protocol.Limits contains the limits on data that the program keeps for clients.
 const memoryGoal = 256 << 20
 
 type settings struct {
@@ -98,8 +98,8 @@ func run(ctx context.Context, o settings, out io.Writer) error {
 	return errors.Join(shutdown(server), h.Close())
 }
 
-// options reads the files that the flags specify. The result shown is the generated API key, if
-// any.
+// options reads the files that the flags specify. The second result, shown, is the generated API
+// key, or "" if no key was generated.
 func (o *settings) options(folder string) (options harness.Options, shown string, err error) {
 	private, err := read(o.private, keys.ParsePrivate)
 	trust, invalid := read(o.public, keys.ParseSet)

@@ -13,8 +13,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// TestStopped verifies that the program can end normally while a client keeps a stream open without
-// reading it.
+// TestStopped verifies that the program shuts down normally while a client keeps a stream open
+// without reading it.
 func TestStopped(t *testing.T) {
 	t.Parallel()
 	p := start(t, "-data", t.TempDir())

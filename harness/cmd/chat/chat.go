@@ -38,7 +38,7 @@ func newChat(graph []node, s store, issuer *ledger.Issuer) *chat {
 type outcome struct {
 	kind     string
 	path     string    // 3.1 for a new session, 3.2 for a session with a history, or 3.3 if a signal has arrived
-	messages []message // the replies or, for a suspended turn, the pending messages; both since the last suspension of the turn
+	messages []message // since the last suspension: the replies or, for a suspended turn, the pending messages
 	reply    message   // the reply to the sender if the turn errored
 	failure  record.Failure
 
@@ -55,7 +55,7 @@ type invocation struct {
 	values      map[string]any
 	decision    string // decision from the last signal
 	suspended   bool
-	log         []byte // the events so far, with which another process could continue the turn
+	log         []byte // the events so far, from which another process could continue the turn
 	turn        *record.Turn
 }
 
@@ -66,17 +66,17 @@ func (i *invocation) options() record.Options {
 	}
 }
 
-// back discards the events that were added after the log had the given length, because some of them
-// were rejected. The turn can then be recorded without them.
+// back truncates the event log to the given length in bytes, because later events were rejected.
+// The turn can then be recorded without them.
 func (i *invocation) back(bytesOfLog int) (err error) {
 	i.log = slices.Clone(i.log[:bytesOfLog])
 	i.turn, err = record.ResumeTurn(i.options(), bytes.NewReader(slices.Clone(i.log)))
 	return err
 }
 
-// send runs one turn and returns its outcome. An error means that there is no receipt, either
-// because the send names no session or because no receipt could be issued. The outcome states how
-// the turn ended.
+// send runs one turn and returns its outcome. An error means that no receipt exists, because either
+// the send does not name a session or the receipt could not be issued. The outcome states how the
+// turn ended.
 func (c *chat) send(ctx context.Context, session string, m message) (outcome, error) {
 	if session == "" {
 		return unresolved(errors.New("expected the id of a session"))
@@ -110,7 +110,7 @@ func (c *chat) send(ctx context.Context, session string, m message) (outcome, er
 	return c.invoke(ctx, i, path, append(slices.Clip(history), m))
 }
 
-// unresolved returns the result for a send that belongs to no session.
+// unresolved returns the result of a send that has no usable session.
 func unresolved(err error) (outcome, error) {
 	err = &failure{category: "harness_session_id_unresolved", err: err}
 	why, reply := failed(err)
@@ -251,8 +251,8 @@ func (c *chat) suspend(ctx context.Context, i *invocation, path string, wait *su
 		return c.fail(ctx, i, path, &failure{category: category, err: err})
 	}
 
-	// If two turns waited for the same signal, it would be unclear to which turn the signal
-	// belongs.
+	// If two turns waited for the same signal, it would be unclear which turn the signal belongs
+	// to.
 	if !c.expect(wait.signal, i) {
 		return refused("harness_signal_subscription_failed", errors.New("another turn waits for the same signal"))
 	}
@@ -296,8 +296,8 @@ func (c *chat) forget(signal string, i *invocation) {
 	}
 }
 
-// fail ends a turn with a failure. The messages of the turn are not saved, so sending them again
-// saves them only once.
+// fail ends a turn with a failure. The messages of the turn are not saved, so a retry does not save
+// them twice.
 func (c *chat) fail(ctx context.Context, i *invocation, path string, err error) (outcome, error) {
 	why, reply := failed(err)
 	i.turn.Message(time.Now(), reply)

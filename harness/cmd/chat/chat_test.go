@@ -38,7 +38,7 @@ func read[T any](t testing.TB, path string, parse func([]byte) (T, error)) T {
 	return value
 }
 
-// talk returns a chat that has a separate ledger.
+// talk returns a chat with its own ledger.
 func talk(t testing.TB, s store, graph ...node) *chat {
 	t.Helper()
 	l, err := sqlite.Create(t.Context(), filepath.Join(t.TempDir(), "ledger.db"))
@@ -89,7 +89,7 @@ func artifacts(d *receipt.Draft) (list []string) {
 	return list
 }
 
-// says returns a node that adds messages, and raises returns a node that fails.
+// says returns a node that adds the given messages. raises returns a node that fails.
 func says(messages ...string) node {
 	return func(context.Context, *state) (list []message, err error) {
 		for _, m := range messages {
@@ -110,7 +110,7 @@ func waits(signal string) node {
 func assistant(text string) string { return `{"role":"assistant","content":"` + text + `"}` }
 func user(text string) string      { return `{"role":"user","content":"` + text + `"}` }
 
-// An untouched is a store that must not be called, and a lost is a store that cannot be read.
+// An untouched store must not be called, and a lost store cannot be read.
 type untouched struct{ t *testing.T }
 
 func (s untouched) load(context.Context, string) ([]message, error) {
@@ -140,7 +140,7 @@ type fixture struct {
 	turns []sent
 }
 
-// A sent is a message and its expected outcome.
+// A sent is a message to send, together with its expected outcome.
 type sent struct {
 	message    string
 	kind, path string
@@ -484,7 +484,7 @@ func TestSessions(t *testing.T) {
 	}
 }
 
-// TestRun conducts a conversation over the input and output of the program.
+// TestRun conducts a conversation through the program's input and output.
 func TestRun(t *testing.T) {
 	var out strings.Builder
 	if err := run(t.Context(), keyFile, strings.NewReader("hello\nsend it\n/approve\n/approve\nsend that\n/deny\n"), &out); err != nil {

@@ -16,7 +16,7 @@ import (
 // A message is a message in a conversation, as JSON.
 type message = json.RawMessage
 
-// text returns a message that contains a text.
+// text returns a message with the given role and content.
 func text(role, content string) message {
 	m, _ := json.Marshal(map[string]string{"role": role, "content": content}) // strings cannot fail
 	return m
@@ -34,7 +34,7 @@ type state struct {
 // continues with the next node. Any other error ends the turn.
 type node func(context.Context, *state) ([]message, error)
 
-// A suspension contains the name of the signal for which a turn waits.
+// A suspension specifies the signal for which a turn waits.
 type suspension struct {
 	signal   string
 	metadata json.RawMessage
@@ -58,8 +58,8 @@ func (f *failure) Error() string { return f.category + ": " + f.err.Error() }
 // Unwrap returns the error that may be shown.
 func (f *failure) Unwrap() error { return f.err }
 
-// failed returns the failure and the reply that result from an error. The text of an error without
-// a category is not shown. In all other texts, secrets are withheld.
+// failed returns the failure and the reply that result from an error. Secrets in other error texts
+// are withheld. In all other texts, secrets are withheld.
 func failed(err error) (record.Failure, message) {
 	category, diagnostic, transient := "", "something in it could not be handled", false
 	if f, known := errors.AsType[*failure](err); known {
@@ -78,7 +78,7 @@ func failed(err error) (record.Failure, message) {
 // secrets returns a scanner for secrets.
 var secrets = sync.OnceValues(func() (*secret.Scanner, error) { return secret.Compile(secret.Default()) })
 
-// withheld returns a text without its secrets.
+// withheld returns the given text without secrets.
 func withheld(text string) string {
 	scanner, err := secrets()
 	if err != nil {

@@ -318,7 +318,7 @@ func TestListenerMisbehaves(t *testing.T) {
 	}
 	give := func(c *chat, n int) error { return c.signal(t.Context(), user(fmt.Sprint(n)), "", []byte(`{}`)) }
 
-	// If the listener panics, the sender of the signal receives the panic.
+	// If the listener panics, the panic propagates to the sender of the signal.
 	c := talk(t, new(memory), graph...)
 	suspended(c, 2)
 	remove := c.subscribe("conv", func(outcome) { panic("no") })

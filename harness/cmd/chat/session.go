@@ -79,10 +79,11 @@ type listeners struct {
 	of map[string]*listener
 }
 
-// A listener contains a session's listener function and the outcomes that were not delivered yet.
+// A listener contains a session's listener function and the outcomes that have not been delivered
+// yet.
 type listener struct {
 	tell    *func(outcome) // nil if there is no listener function
-	telling bool           // whether outcomes are being delivered, which happens one at a time
+	telling bool           // whether an outcome is being delivered; only one is delivered at a time
 	waiting []outcome
 }
 
