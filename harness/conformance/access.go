@@ -10,7 +10,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// absentAnswers returns the accepted statuses for a write to a route that the server does not have.
+// absentAnswers returns the status codes that are accepted for a write to a route that the server
+// does not have.
 func absentAnswers(r *wire.Route) []int {
 	if r.Method == http.MethodGet {
 		return nil
@@ -132,7 +133,7 @@ func keysAreApart(ctx context.Context, s *suite, stranger *wire.Client) {
 	}
 }
 
-// tellsNothing expects that a response to another client does not contain IDs of the first client's
+// tellsNothing expects that a response to another client contains no IDs of the first client's
 // resources.
 func tellsNothing(a *wire.Answer, ids map[string]string) {
 	for _, name := range []string{"task", "session", "message", "artifact", "outcome", "receipt"} {

@@ -46,7 +46,7 @@ func resources(ctx context.Context, s *suite) map[string]string {
 	return ids
 }
 
-// offers reports whether the server claims to have a route.
+// offers reports whether the server claims to support a route.
 func offers(ctx context.Context, s *suite, r *wire.Route) bool {
 	return r.Needs == "" || caught(func() { able(ctx, s, r.Needs) }) == nil
 }
@@ -58,8 +58,8 @@ const (
 	surplus = 150 * time.Millisecond
 )
 
-// ask sends a request and returns the answer. If the answer is a stream, it is read for a short
-// time, and its events become the body of the answer.
+// ask sends a request and returns the answer. If the answer is a stream, ask reads it for a short
+// time, and returns its events as the body of the answer.
 func ask(ctx context.Context, client *wire.Client, r *wire.Route, q wire.Request) *wire.Answer {
 	if !r.IsStream() {
 		return client.Do(ctx, q)
@@ -76,7 +76,8 @@ func ask(ctx context.Context, client *wire.Client, r *wire.Route, q wire.Request
 		return stream.Answer
 	}
 
-	// An empty stream is read for longer, because the server may be slow.
+	// If no events are expected, the time limit depends on how long the server took to open the
+	// stream, because the server may be slow.
 	slow := 4 * time.Since(began)
 	last, known := lastListed(ctx, client, q)
 	if known && last == "" {
@@ -100,8 +101,8 @@ func ask(ctx context.Context, client *wire.Client, r *wire.Route, q wire.Request
 	}
 }
 
-// lastListed returns the ID of the last event in a stream that the client can see in the
-// corresponding list, and whether it could be determined. The ID is "" if the list is empty.
+// lastListed returns the ID of the last event in the list that corresponds to a stream, and whether
+// it could be determined. The ID is "" if the list is empty.
 func lastListed(ctx context.Context, client *wire.Client, stream wire.Request) (id string, known bool) {
 	of, filter, _ := strings.Cut(stream.Path, "?")
 	of = strings.TrimSuffix(strings.TrimSuffix(of, "/stream"), "/events") + "/events"
@@ -127,7 +128,7 @@ func lastListed(ctx context.Context, client *wire.Client, stream wire.Request) (
 // fewPages is the number of pages that are read to find the last event.
 const fewPages = 10
 
-// streams reports whether the server has the stream of a route.
+// streams reports whether the server serves the stream of a route.
 func streams(ctx context.Context, s *suite, r *wire.Route, q wire.Request) bool {
 	served, known := s.own.streams[r.Path]
 	if !known {
@@ -187,7 +188,7 @@ func (t *attempt) refusal(s *suite, a *wire.Answer) string {
 }
 
 // eachRoute calls try for every route, and expects that the attempts change nothing. If the script
-// has words for a task that waits, attempts to write refer to such a task.
+// can make a task run until it is canceled, attempted writes refer to such a task.
 func eachRoute(ctx context.Context, s *suite, try func(t *attempt)) {
 	ids := resources(ctx, s)
 	work := atWork(ctx, s, ids)
@@ -233,8 +234,8 @@ func atWork(ctx context.Context, s *suite, ids map[string]string) (w *running) {
 	return w
 }
 
-// unchanged expects that the task was not canceled, and that its session contains nothing from a
-// request that was refused. It then cancels the task.
+// unchanged expects that refused requests neither canceled the task nor changed its session. It
+// then cancels the task.
 func (w *running) unchanged(ctx context.Context, s *suite) {
 	if !w.waits {
 		return

@@ -14,9 +14,9 @@ import (
 	"github.com/receiptkit/receiptkit/harness/internal/harness"
 )
 
-// A different is a server that conforms to the protocol in an alternative way. The field asks lists
-// the categories that can detect the difference. An empty list means all categories, which is also
-// the case at full size.
+// A different server conforms to the protocol in an alternative way. The field named asks lists the
+// categories that can detect the difference. An empty list means all categories, which is also the
+// case at full size.
 type different struct {
 	asks string
 	way  func(*honest) http.Handler
@@ -169,8 +169,8 @@ func TestDifferent(t *testing.T) {
 	}
 }
 
-// statesTwice inserts the event task.status_changed before each event that reports a state. This
-// shifts ranges, streams, and receipts, so only the states can be checked.
+// statesTwice inserts the event task.status_changed before each event that reports a state. The
+// additional events shift ranges, streams, and receipts, so only the states can be checked.
 func (o *honest) statesTwice() http.Handler {
 	states := map[string]string{"task.started": "WORKING", "task.completed": "COMPLETED", "task.canceled": "CANCELED"}
 	return o.lies(nil, func(x *exchanged) {

@@ -1,5 +1,5 @@
 // Package conformance checks whether a harness of the Harn Agents Protocol v1 meets the
-// requirements of the protocol. It trusts no answer.
+// requirements of the protocol. It does not trust the server's responses.
 //
 //	func TestConformance(t *testing.T) {
 //		server := httptest.NewServer(handler)
@@ -16,8 +16,8 @@
 // the keys that the caller trusts, and compares the result with the server's verdict. It compares
 // streams, lists, retries, and replays with each other. It requests every route without a key, with
 // other keys, and without the version. It validates every answer and event against its schema, and
-// reads back everything that it posts. The documentation and the command list [Probes], each with
-// its name and the sentence of the protocol that it checks.
+// reads back everything that it posts. The documentation and the command list all [Probes], with
+// their names and the sentences of the protocol that they check.
 //
 // # Failures
 //
@@ -28,16 +28,16 @@
 // # Resources that a run creates
 //
 // A run creates sessions, messages, artifacts, and a few dozen tasks whose input is one sentence.
-// It also requests replays of some of these tasks. The content of all of them includes the ID of
-// the run. Run it only against a server on which such resources may be created.
+// It also requests replays of some of these tasks. All these resources contain the ID of the run.
+// Run it only against a server on which such resources may be created.
 //
 // # Protection against the server
 //
-// The only possible results for a server are passed probes, skipped probes, and failures. Responses
-// are read up to 16 MiB, and streams and lists up to 32 MiB. Each request ends within
+// A probe can only pass, be skipped, or fail, regardless of what the server sends. At most 16 MiB
+// of a response, and at most 32 MiB of a stream or a list, are read. Each request ends within
 // [Options].Timeout and each probe within eight times that. Lists are read for at most 500 pages.
 // The client does not follow redirects, decompress responses, or keep cookies.
 //
-// The clock and the source of randomness are parameters, except for the deadlines of connections.
-// The API may still change.
+// Callers supply the clock and the source of randomness; time limits are measured with the system
+// clock. The API may still change.
 package conformance

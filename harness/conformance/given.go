@@ -11,8 +11,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/replay"
 )
 
-// A given is a receipt in the form in which the server returned it, together with the result of its
-// verification.
+// A given is a receipt as returned by the server, together with the result of its verification.
 type given struct {
 	answer *wire.Answer
 	raw    []byte // the exact bytes
@@ -73,7 +72,7 @@ func (g *given) verified() error {
 	return g.answer.Fail("expected a receipt that is verified, found it %s: %s at %s", g.report.Verdict, found.Code, wire.Quote(found.Pointer)).Err
 }
 
-// isOfTask expects that the receipt states the task and its final state.
+// isOfTask expects that the receipt identifies the given task and states its final state.
 func (g *given) isOfTask(e *ended) error {
 	root := g.doc.Root()
 	subject, state := root.Member("subject"), text(root.Member("lifecycle"), "final_state")
@@ -88,7 +87,7 @@ func (g *given) isOfTask(e *ended) error {
 	return g.answer.Err
 }
 
-// logOf reads the events of a task as the log that the task's receipt covers.
+// logOf returns the events of a task in the form of the log that the task's receipt covers.
 func logOf(ctx context.Context, s *suite, task string) *replay.Log {
 	var lines []byte
 	for _, n := range eventsOfTask(ctx, s, task) {

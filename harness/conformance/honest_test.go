@@ -45,7 +45,7 @@ func newHonest(t testing.TB) *honest {
 	return newHonestOf(t, nil)
 }
 
-// newHonestOf returns a harness with the given model, or with the scripted model if it is nil.
+// newHonestOf returns a harness with the given model, or with the scripted model if model is nil.
 func newHonestOf(t testing.TB, model harness.Provider) *honest {
 	t.Helper()
 	valid := func(text []byte) (*keys.Set, error) { // the keys have a start date, so there are times at which they are not valid

@@ -132,7 +132,7 @@ func unknownAnchor(ctx context.Context, s *suite) {
 	notValid(ctx, s, e, object{"trust_anchor": s.absent()})
 }
 
-// verificationTime requests a verification for a time before the key was valid, if there is such a
+// verificationTime requests verification as of a time before the key was valid, if there is such a
 // time.
 func verificationTime(ctx context.Context, s *suite) {
 	e, g := plainReceipt(ctx, s)
@@ -152,7 +152,7 @@ func verificationTime(ctx context.Context, s *suite) {
 	notValid(ctx, s, e, object{"at_time": policy.At.Format(time.RFC3339)})
 }
 
-// notValid expects that a verification is refused or that its result is not valid.
+// notValid expects that the server refuses a verification or reports that the receipt is not valid.
 func notValid(ctx context.Context, s *suite, e *ended, question object) {
 	a := s.post(ctx, "", question, "v1/receipts/%s/verify", e.receipt).Status(200, 400, 404, 422, 501)
 	if a.Is(200) && a.Bool("valid").Err == nil && a.Root().Member("valid").Bool() {
@@ -201,7 +201,7 @@ func tamperedCopies(ctx context.Context, s *suite) {
 	}
 }
 
-// serverSays sends a receipt to the server for verification. Servers do not have to support this.
+// serverSays sends a receipt to the server for verification. Servers need not support this.
 func serverSays(ctx context.Context, s *suite, text []byte) (verdict string, offered bool, err error) {
 	a := s.client.Do(ctx, wire.Request{Method: "POST", Path: "v1/verify", Body: text})
 	if a.Is(404, 405, 501) {
@@ -210,8 +210,8 @@ func serverSays(ctx context.Context, s *suite, text []byte) (verdict string, off
 	return a.Status(200).Has("verdict").Root().Member("verdict").String(), true, a.Err
 }
 
-// tries is the maximum number of attempts to run two tasks without a receipt of another client
-// between their receipts.
+// tries is the maximum number of attempts to run two tasks without another client's receipt between
+// theirs.
 const tries = 3
 
 // oneChain runs two tasks in sequence and expects that their receipts are linked.

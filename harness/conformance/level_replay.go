@@ -74,7 +74,7 @@ func replaysAreEqual(ctx context.Context, s *suite) {
 }
 
 // replayEventsMarked checks the events of a replay. Each event of the source must be repeated as a
-// replayed event, except the events about its receipt.
+// replayed event, except the events about the source's receipt.
 func replayEventsMarked(ctx context.Context, s *suite) {
 	e, _ := source(ctx, s)
 	r, _ := replayed(ctx, s, e, object{})
@@ -100,8 +100,8 @@ func replayEventsMarked(ctx context.Context, s *suite) {
 	}
 }
 
-// toldAgain expects that an event of an exact replay repeats an event of its source after index
-// last, and returns the index of that event in the source.
+// toldAgain expects that an event of an exact replay repeats a source event that follows index
+// last, and returns the index of the source event.
 func toldAgain(n canon.Node, original []canon.Node, last int, e, r *ended) (at int, err error) {
 	of := n.Member("replay")
 	if text(of, "source_task_id") != e.id || text(of, "replay_task_id") != r.id {
@@ -142,8 +142,9 @@ func replayRefuses(ctx context.Context, s *suite) {
 	}
 }
 
-// replayNamesMissing requests replays that cannot succeed: one for an answer that was not stored,
-// if the script has words for such a task, and one for a nonexistent artifact.
+// replayNamesMissing requests two replays that cannot succeed. One needs an answer that was not
+// stored, and is requested only if the script can create such a task. The other refers to a
+// nonexistent artifact.
 func replayNamesMissing(ctx context.Context, s *suite) {
 	e, from := source(ctx, s)
 	if words := s.target.Script.Unstored; words != "" {

@@ -35,7 +35,7 @@ type exchanged struct {
 }
 
 // is reports whether the request has the given method and a path that matches the pattern. In the
-// pattern, * stands for one segment.
+// pattern, "*" matches one segment.
 func (x *exchanged) is(method, pattern string) bool {
 	fits, err := path.Match(pattern, x.path)
 	return err == nil && fits && x.method == method
@@ -254,7 +254,7 @@ func (o *honest) tasks(change func(x *exchanged)) http.Handler {
 	})
 }
 
-// A seen remembers the earlier values of strings.
+// A seen stores the last string that was put under each name.
 type seen struct {
 	mu   sync.Mutex
 	what map[string]string

@@ -15,8 +15,8 @@ import (
 )
 
 // A patch replaces a value in responses. The field op contains a method and a path, in which *
-// stands for one segment. The field to contains the JSON text of the new value, or "" to remove the
-// value. If from is set, the value is replaced only if it equals from.
+// stands for one segment. The field named to contains the JSON text of the new value, or "" to
+// remove the value. If the field from is set, the value is replaced only if it equals from.
 type patch struct{ op, at, from, to string }
 
 // patches returns lies that each change one value, with the probe that must detect the lie.
@@ -131,7 +131,7 @@ func (x *exchanged) patch(p patch) {
 }
 
 // A pretense makes the harness answer a request as if another client or another protocol version
-// had been used. The field op contains a method and a path, in which * stands for one segment.
+// had been used. The field op contains a method and a path, in which "*" matches one segment.
 type pretense struct {
 	op       string
 	by       string // one of "none", "wrong", "other", "no version", "old version"
@@ -207,7 +207,7 @@ func (p pretense) tell(o *honest) http.Handler {
 	})
 }
 
-// unfiltered lists the tasks of all sessions.
+// unfiltered lists the tasks of all sessions, even if the request specifies one session.
 func unfiltered(o *honest) http.Handler {
 	return o.lies(nil, func(x *exchanged) {
 		if x.is("GET", "/v1/tasks") && x.status == http.StatusOK && x.header.Get("Authorization") == "Bearer "+o.keys[0] && strings.HasPrefix(x.query, "session_id=") && !strings.Contains(x.query, "limit") {

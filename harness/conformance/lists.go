@@ -49,7 +49,7 @@ func pagesAgree(ctx context.Context, s *suite, at string) {
 	}
 }
 
-// among returns the IDs in list that are also in of, in the order of list.
+// among returns the IDs that occur in both lists, in the order of the first list.
 func among(list, of []string) (some []string) {
 	for _, id := range list {
 		if slices.Contains(of, id) {
@@ -101,7 +101,7 @@ func eventRanges(ctx context.Context, s *suite) {
 	}
 }
 
-// stalePlaces requests events and items after a place that never existed.
+// stalePlaces requests events after an ID, and items after a cursor, that never existed.
 func stalePlaces(ctx context.Context, s *suite) {
 	e := plainTask(ctx, s)
 	never := "conformance_never_" + s.id
@@ -110,7 +110,7 @@ func stalePlaces(ctx context.Context, s *suite) {
 	staleStream(ctx, s, path("v1/tasks/%s/stream", e.id), never)
 }
 
-// staleStream expects an error instead of events.
+// staleStream expects that resuming a stream after a nonexistent event fails.
 func staleStream(ctx context.Context, s *suite, at, never string) {
 	stream, err := wire.Open(ctx, s.client, wire.Request{Path: at, LastEventID: never}, firstFrame)
 	must(err)

@@ -87,8 +87,8 @@ func together(ctx context.Context, s *suite, send func() *wire.Answer, kind stri
 	}
 }
 
-// countedOnce expects each of the words in exactly one item of a list. Other items are ignored,
-// because the list for a session also contains the messages of its tasks.
+// countedOnce expects that each of the given words occurs in exactly one item of a list. Other
+// items are ignored, because the list for a session also contains the messages of its tasks.
 func countedOnce(ctx context.Context, s *suite, path string, words ...string) {
 	list := items(ctx, s, path, 200)
 	for _, want := range words {

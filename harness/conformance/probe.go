@@ -14,7 +14,7 @@ type Suite string
 
 // The suites.
 const (
-	Upstream Suite = "upstream" // the probes that the protocol's own runner has
+	Upstream Suite = "upstream" // the probes of the protocol's own runner
 	Ours     Suite = "ours"     // additional probes, which do not rely on the server's own statements
 )
 
@@ -67,19 +67,18 @@ func probe(name string, run func(context.Context, *suite), text, where string) P
 	return Probe{Name: name, Rule: Rule{text, where}, run: run}
 }
 
-// A stopped is the value with which a probe panics to end early. As in a test that fails, no
-// request is sent after the first failure.
+// A stopped is the panic value that ends a probe early. No request is sent after the first failure.
 type stopped struct{ error }
 
-// must ends the running probe with a failure unless err is nil.
+// must ends the running probe with err if err is not nil.
 func must(err error) {
 	if err != nil {
 		panic(stopped{err})
 	}
 }
 
-// expect ends the running probe with a failure unless the answer is as expected. It returns the
-// answer otherwise.
+// expect returns the answer if it is as expected, and otherwise ends the running probe with a
+// failure.
 func expect(a *wire.Answer) *wire.Answer {
 	must(a.Err)
 	return a
@@ -96,7 +95,7 @@ func (s *skipError) Error() string { return s.reason }
 // skip ends the running probe as skipped.
 func skip(format string, args ...any) { must(&skipError{fmt.Sprintf(format, args...)}) }
 
-// isSkip returns the reason if an error is a skip.
+// isSkip reports whether err is a skipError, and returns its reason.
 func isSkip(err error) (reason string, ok bool) {
 	s, ok := errors.AsType[*skipError](err)
 	if ok {
@@ -105,7 +104,7 @@ func isSkip(err error) (reason string, ok bool) {
 	return reason, ok
 }
 
-// caught runs a part of a probe and returns the error with which it ended, or nil.
+// caught runs a part of a probe and returns the error that ended it, or nil.
 func caught(part func()) (err error) {
 	defer func() {
 		switch end := recover().(type) {

@@ -76,8 +76,8 @@ func isReplay(g *given, e, r *ended) error {
 	return g.answer.Err
 }
 
-// sameMaterials expects the answers of the source, except for those that the request overrides, and
-// exactly one delta per override.
+// sameMaterials expects that the replay has the source's answers, except for those that the request
+// overrides, and exactly one delta per override.
 func sameMaterials(from, g *given, asked *replay.Request) error {
 	recorded, log := materials(from.doc)
 	used, logUsed := materials(g.doc)
@@ -153,9 +153,9 @@ func swaps(from *given) (overrides object, keys []string) {
 	return overrides, keys
 }
 
-// before reports whether answer a is a better choice to override than b. Answers of tools are
-// preferred, because the course of a task depends least on them. Otherwise, the last answer of a
-// model is preferred.
+// before reports whether overriding answer a is preferable to overriding answer b. Answers of tools
+// are preferred, because the course of a task depends least on them. Otherwise, the last answer of
+// a model is preferred.
 func before(a, b string) bool {
 	rank := func(id string) int {
 		switch {

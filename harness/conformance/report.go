@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// ReportSchema names the format of a [Report], which the protocol's own runner also uses. This package
-// adds members that the runner's report does not have.
+// ReportSchema is the name of the format of a [Report]. The protocol's own runner uses the same
+// format. This package adds members that the runner's report does not have.
 const ReportSchema = "harn-agents-conformance-2026-04-25"
 
 // A Status is the result of a probe, a category, or a run.

@@ -9,7 +9,8 @@ import (
 	"github.com/receiptkit/receiptkit/harness/conformance/internal/wire"
 )
 
-// A statement is the content of a post. It is a resource, or a member that becomes a resource.
+// A statement is posted to the server, either as a resource or as a member that becomes a resource.
+// It is a resource, or a member that becomes a resource.
 type statement struct {
 	kind  string // of the resource
 	path  string // to post to
@@ -24,8 +25,8 @@ type posted struct {
 	of *statement
 }
 
-// readsBack posts a statement, and expects it in the answer, in the resource when it is read, and
-// in the list of resources.
+// readsBack posts a statement, and expects it in the response, in the resource, and in the list of
+// resources.
 func readsBack(ctx context.Context, s *suite, st statement) *posted {
 	var body any = st.says
 	if st.under != "" {
@@ -67,8 +68,8 @@ func (st *statement) in(n canon.Node, where string) {
 	}
 }
 
-// differing returns the first place where a value lacks or changes what was posted. Objects may
-// have additional members.
+// differing returns the first place where a value differs from the posted value. Objects may have
+// additional members.
 func differing(said, got canon.Node) (want, found canon.Node, at *string) {
 	if said.Kind() != got.Kind() || said.Kind() == canon.KindArray && said.Len() != got.Len() {
 		p := said.Pointer()
@@ -160,8 +161,8 @@ func artifactReadsBack(ctx context.Context, s *suite) {
 	readsBack(ctx, s, statement{kind: "artifact", path: "v1/artifacts", list: path("v1/artifacts?session_id=%s", session), says: says})
 }
 
-// unknownIDs sends requests that refer to resources that do not exist, in every place where a
-// request can contain a reference.
+// unknownIDs sends requests that contain nonexistent IDs, in every place where a request can refer
+// to a resource.
 func unknownIDs(ctx context.Context, s *suite) {
 	session := newSession(ctx, s)
 	tasks := path("v1/sessions/%s/tasks", session)

@@ -40,8 +40,8 @@ type Target struct {
 	Script Script
 }
 
-// A Script contains inputs that cause behavior that a server does not show for every task. If an
-// input is missing, the behavior is tested in another way or not at all.
+// A Script contains inputs that make a task behave in a particular way. If an input is missing,
+// that behavior is tested in another way or not at all.
 type Script struct {
 	Waits    string // makes a task run until it is canceled
 	Unstored string // makes a task use an answer that is not stored, so that the task cannot be replayed exactly
@@ -56,7 +56,7 @@ type Options struct {
 	Policy receipt.Policy
 
 	// Card is the discriminator that the agent card must have, "agent_card" or "harn_agent_card".
-	// The documents of the protocol disagree about it. "": either.
+	// The protocol's documents disagree about this discriminator. "": either.
 	Card string
 
 	Timeout time.Duration    // timeout of each request (default: 30 s)
@@ -109,7 +109,7 @@ type TargetError struct{ Reason string }
 
 func (e *TargetError) Error() string { return "conformance: the target: " + e.Reason }
 
-// baseOf returns the address to which the paths of requests are appended.
+// baseOf returns the URL to which request paths are appended.
 func baseOf(text string) (string, error) {
 	u, err := url.Parse(text)
 	switch {

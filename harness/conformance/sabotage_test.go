@@ -24,8 +24,8 @@ import (
 )
 
 // A lie is a single deviation from the protocol, with the probes that detect it. The first probe is
-// the one that must detect the lie, and only the listed probes may fail. The field may lists probes
-// that detect the lie only in some runs, because a task may be too fast.
+// the one that must detect the lie, and only the listed probes may fail. The field named may lists
+// probes that detect the lie only in some runs, because a task may be too fast.
 type lie struct {
 	name string
 	want string
@@ -117,8 +117,8 @@ func lies() []lie {
 	})
 }
 
-// TestUnstored verifies that, if a task cannot be replayed exactly, the harness must name the
-// response that was not stored.
+// TestUnstored verifies that the error for an impossible exact replay must identify the response
+// that was not stored.
 func TestUnstored(t *testing.T) {
 	o := newHonest(t)
 	for details, want := range map[string]conformance.Status{
@@ -500,7 +500,7 @@ func noConflict(o *honest) http.Handler {
 	})
 }
 
-// moved reports that a completed task is canceled after a cancel request.
+// moved reports a completed task as canceled after a cancel request.
 func moved(o *honest) http.Handler {
 	var s seen
 	return o.lies(nil, func(x *exchanged) {
@@ -589,7 +589,7 @@ func forbidden(o *honest) http.Handler {
 	})
 }
 
-// ofOthers serves data to the second client, at one path, that only the first client may see.
+// ofOthers serves data that only the first client may see to the second client, at one path.
 func ofOthers(pattern string) func(*honest) http.Handler {
 	return func(o *honest) http.Handler {
 		return o.lies(nil, func(x *exchanged) {

@@ -66,8 +66,8 @@ func everywhere(ctx context.Context, s *suite, client *wire.Client, e *ended, lo
 	}
 }
 
-// fillings returns the IDs to insert into a route. It returns one set with one ID of each kind, or
-// one set per resource if the route is for a single resource and the task has several.
+// fillings returns the IDs to insert into a route. It returns one set of IDs, or one set for each
+// of the task's resources if the route is for a single resource of that kind.
 func fillings(r *wire.Route, of map[string]string, every map[string][]string) (list []map[string]string) {
 	for name, ids := range every {
 		if !strings.Contains(r.Path, "{"+name+"}") {
@@ -137,7 +137,7 @@ func hiddenParts(ctx context.Context, s *suite, visibility string) {
 	})
 }
 
-// newSecret returns a random token in a well-known format that grants no access.
+// newSecret returns a random token that has a well-known format but grants no access.
 func newSecret(s *suite) string {
 	const letters = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 	var b [36]byte

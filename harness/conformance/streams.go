@@ -59,7 +59,7 @@ func tells(at, behind string, want []canon.Node, got []wire.Frame) {
 }
 
 // streamIsLog reads the streams of a task and of its session from the beginning, and expects the
-// events of the lists.
+// same events as in the corresponding lists.
 func streamIsLog(ctx context.Context, s *suite) {
 	streamsFrom(ctx, s, func(int) []int { return []int{0} })
 }
@@ -69,7 +69,7 @@ func streamResumes(ctx context.Context, s *suite) {
 	streamsFrom(ctx, s, func(n int) []int { return []int{1, n / 2, n - 1} })
 }
 
-// streamsFrom reads streams, skipping the given numbers of events; 0 is the beginning.
+// streamsFrom reads streams from several places; each place is the number of events to skip.
 func streamsFrom(ctx context.Context, s *suite, places func(n int) []int) {
 	e := plainTask(ctx, s)
 	for _, of := range []struct{ list, stream string }{

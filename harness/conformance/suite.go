@@ -154,7 +154,7 @@ func (s *suite) absentIDs() map[string]string {
 // absent returns an ID that no resource has.
 func (s *suite) absent() string { return "conformance_absent_" + s.id }
 
-// wait waits for d. It reports false if the context ends first.
+// wait waits for d. It returns false if the context ends first.
 func wait(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

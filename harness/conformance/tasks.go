@@ -110,8 +110,8 @@ func eventSequences(ctx context.Context, s *suite) {
 	}
 }
 
-// sequencesOf expects that the events of the task are numbered without gaps. The list may lack
-// events of other resources, so their numbers only have to increase.
+// sequencesOf expects that the events of the task are numbered without gaps. Events of other
+// resources may be missing from the list, so the numbers of these events only have to increase.
 func sequencesOf(list []canon.Node, e *ended) error {
 	last, seen := map[string]uint64{}, map[string]bool{}
 	for i, n := range list {
@@ -178,7 +178,7 @@ func stateOf(n canon.Node) string {
 // another task.
 func statesOf(list []canon.Node, status string) error {
 	const changed = "task.status_changed"
-	state, alone := "", false // alone: a state that only task.status_changed has recorded so far; this event may precede the more specific event
+	state, alone := "", false // alone: a state reported only by task.status_changed so far, which may precede the more specific event
 	for i, n := range list {
 		if n.Member("replayed").Bool() {
 			continue

@@ -47,14 +47,14 @@ func hasText(array canon.Node, want string) bool {
 	return false
 }
 
-// The agent card has two dialects: that of the API description, and that of the protocol's own
+// An agent card has one of two forms: that of the API description or that of the protocol's own
 // runner.
 const (
 	describedCard = "harn_agent_card"
 	runnersCard   = "agent_card"
 )
 
-// agentCard accepts either dialect, unless one is required, and notes which dialect it found.
+// agentCard accepts either form, unless one is required, and notes which form it found.
 func agentCard(ctx context.Context, s *suite) {
 	a := expect(s.client.Do(ctx, wire.Request{Path: "v1/agent-card", NoKey: true}).Status(200).Has("object", "id", "name").Equal("protocol_version", protocol.Version).Array("skills"))
 	dialect := text(a.Root(), "object")

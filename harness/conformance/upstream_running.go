@@ -120,8 +120,8 @@ func taskStates(ctx context.Context, s *suite) {
 	must(events.Err)
 }
 
-// await polls a task until it has ended or the time limit is reached. Each change of the state that
-// it observes must be allowed.
+// await polls a task until it has ended or the time limit is reached. Each state transition that it
+// observes must be allowed.
 func await(ctx context.Context, s *suite, id, status string) {
 	lasts, cancel := context.WithTimeout(ctx, min(s.client.Timeout(), pollLasts))
 	defer cancel()

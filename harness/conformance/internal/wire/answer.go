@@ -55,7 +55,7 @@ func (a *Answer) Root() canon.Node {
 	return a.doc.Root()
 }
 
-// Is reports whether no expectation has failed and the status is one of codes.
+// Is reports whether the status is one of codes and no expectation has failed.
 func (a *Answer) Is(codes ...int) bool { return a.Err == nil && slices.Contains(codes, a.Code) }
 
 // Status expects one of the given statuses.
@@ -122,7 +122,7 @@ func (a *Answer) kind(name string, want canon.Kind) *Answer {
 	return a
 }
 
-// List expects the members of a list on which every client relies.
+// List expects the members that every list has: an array named data and a string named object.
 func (a *Answer) List() *Answer { return a.Array("data").kind("object", canon.KindString) }
 
 // Error expects the protocol's error envelope with one of the given codes.
@@ -147,12 +147,12 @@ func (a *Answer) Error(codes ...protocol.Code) *Answer {
 // Quote quotes and truncates text from the server.
 func Quote(text string) string { return untrusted.Quote(text, maxEcho) }
 
-// Tells reports whether the body contains a text, either literally or with JSON escapes.
+// Tells reports whether the body contains the given text, either literally or with JSON escapes.
 func (a *Answer) Tells(text string) bool {
 	return bytes.Contains(a.Body, []byte(text)) || a.doc != nil && bytes.Contains(a.doc.AppendCanonical(nil), []byte(text))
 }
 
-// Without returns the canonical form of the body without a member that is different in each
+// Without returns the canonical form of the body without the given member, which differs in each
 // response. It returns "" if the body is not JSON.
 func (a *Answer) Without(outer, inner string) string {
 	if a.doc == nil {

@@ -185,17 +185,17 @@ func plain(err error) error {
 	return errors.New(untrusted.Escape(untrusted.Cut(err.Error(), 2*maxEcho)))
 }
 
-// A Watch checks every answer for forbidden texts, and checks its form.
+// A Watch checks every answer for forbidden strings, and validates the form of the answer.
 type Watch struct {
 	Seen
 
 	mu     sync.Mutex
 	texts  []string
-	hidden []string // texts that answers may contain but messages must not
-	found  []string // requests whose answers contained a forbidden text
+	hidden []string // strings that answers may contain but messages must not
+	found  []string // requests whose answers contained a forbidden string
 }
 
-// Add adds a forbidden text.
+// Add adds a forbidden string.
 func (w *Watch) Add(text string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -204,14 +204,14 @@ func (w *Watch) Add(text string) {
 	}
 }
 
-// Hide adds a text that responses may contain but that messages must not show.
+// Hide adds a string that responses may contain but that messages must not show.
 func (w *Watch) Hide(text string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.hidden = append(w.hidden, text)
 }
 
-// Found returns the requests whose answers contained a forbidden text.
+// Found returns the requests whose answers contained a forbidden string.
 func (w *Watch) Found() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -243,11 +243,11 @@ func inHeader(header http.Header, text string) bool {
 	return false
 }
 
-// leastPart is the length from which a part of a secret is withheld in a message.
+// leastPart is the minimum length at which a part of a secret is withheld in a message.
 const leastPart = 8
 
-// Withhold replaces every part of the watched texts in a message. An error may quote a response and
-// truncate it inside a secret.
+// Withhold replaces all watched strings in a message, including parts of at least leastPart bytes.
+// An error may quote a response and truncate it inside a secret.
 func (w *Watch) Withhold(text string) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -7,9 +7,9 @@ package wire
 // it has a value.
 //
 // A type is a kind, a literal (=user), a component, an array ([Task]), or an object whose members
-// all have the same type ({number}). The kinds are text, word (a text that is not empty), time,
-// digest, count, number, bool, object, null, and any. Objects are open, which means that other
-// members may have any value.
+// all have the same type ({number}). The kinds are text, word (non-empty text), time, digest,
+// count, number, bool, object, null, and any. Objects are open, which means that other members may
+// have any value.
 func components() string {
 	return `
 Envelope: id! word; object word; created_at! time; updated_at time; metadata object

@@ -82,9 +82,9 @@ func (c *component) object() string { return c.members[1].types[0] }
 
 // A Fault describes the first value that does not match its component.
 type Fault struct {
-	Component string // the resource that contains the value, or else the component of the body
+	Component string // the resource that contains the value, or the component of the body if there is none
 	Text      string // describes the expected and the actual value
-	mismatch  bool   // the value has the wrong type, so it may be closer to another alternative
+	mismatch  bool   // the value has the wrong type, so another alternative may match better
 	node      canon.Node
 }
 
@@ -170,7 +170,7 @@ func disorder(n canon.Node, of string) *Fault {
 	return nil
 }
 
-// value checks a value against several alternatives. The fault is the one for the closest
+// value checks a value against several alternatives. It returns the fault for the closest
 // alternative.
 func (c *checker) value(types []string, n canon.Node, of string) (nearest *Fault) {
 	for _, t := range types {
@@ -212,7 +212,7 @@ func (c *checker) typed(t string, n canon.Node, of string) *Fault {
 	return mismatch(of, n, t)
 }
 
-// alternative is like component, except that a part with the wrong type is a mismatch.
+// alternative is like component, but reports a mismatch if the member type has a different value.
 func (c *checker) alternative(form *component, n canon.Node, of string) *Fault {
 	if first := form.members[0]; first.name == "type" && !is(first.types[0], n.Member("type")) {
 		return mismatch(of, n, "a part of the type "+first.types[0][1:])

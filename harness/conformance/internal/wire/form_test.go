@@ -58,8 +58,8 @@ func check(t *testing.T, component string, value any) *Fault {
 	return CheckForm(component, doc.Root(), nil)
 }
 
-// TestForms verifies, for each member of each component, that CheckForm detects that a required
-// member is missing or that a value has a type that is not allowed.
+// TestForms verifies, for all members of all components, that CheckForm detects a missing required
+// member and a value whose type is not allowed.
 func TestForms(t *testing.T) {
 	if len(forms()) < 35 {
 		t.Fatalf("only %d components", len(forms()))

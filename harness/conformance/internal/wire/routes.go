@@ -16,7 +16,7 @@ type Route struct {
 	List         bool   // whether a successful answer is a list of that component
 	Accept       string // media type to request, or "" for JSON
 	Body         string // body of a valid request, or "" if there is none
-	Needs        string // capability without which a server may lack this route
+	Needs        string // capability of the route; a server without the capability may lack the route
 	Open         bool   // whether the route requires neither a version nor a key
 }
 
@@ -169,7 +169,7 @@ func (r *Route) filters(q Request, list canon.Node) *Fault {
 	return nil
 }
 
-// inString returns a text in the form in which it appears inside a JSON string.
+// inString returns text in the escaped form that it has inside a JSON string.
 func inString(text string) string {
 	quoted := canon.AppendString(nil, text)
 	return string(quoted[1 : len(quoted)-1])
