@@ -20,7 +20,7 @@ var ErrGone = errors.New("feed: event does not exist or is no longer stored")
 
 // A Log is an append-only sequence of events, such as the events of a task or of a session, or all
 // events that a client may see. Its methods must be safe for concurrent use. IDs are untrusted. A
-// Log must only look them up, and must never use them to open anything.
+// Log must only look up these IDs, and must never use them to open anything.
 //
 // A stream reads a Log one page at a time, as fast as its client reads the stream. Therefore,
 // appending never waits for a client, and a slow client uses no memory, because unread events are
@@ -107,7 +107,7 @@ func appendFrame(dst []byte, id, kind string, data []byte) []byte {
 	return append(dst, "\n\n"...)
 }
 
-// isLine reports whether a text can be a value in a line of a frame. Readers ignore an ID that
+// isLine reports whether a string can be the value of a line in a frame. Readers ignore an ID that
 // contains a NUL, and treat CR as the end of a line, like LF.
 func isLine(text string) bool {
 	return text != "" && len(text) <= protocol.MaxID && utf8.ValidString(text) && !strings.ContainsAny(text, "\x00\r\n")
@@ -140,8 +140,8 @@ const afterEventID = "after_event_id"
 // WriteRange responds with a list of events from a log. The list starts after the event that the
 // client names in after_event_id, or at the beginning. It contains up to limit events (1 to 200, by
 // default 50), and fewer if they are long. The member next_cursor is the ID with which to continue.
-// The member has_more describes the log at the time of reading, so after the last page, a client
-// can request more events with the ID of its last event.
+// The member has_more describes the log at the time of reading. After the last page, a client can
+// request newer events with the ID of the last event that it received.
 func WriteRange(w http.ResponseWriter, r *protocol.Request, log Log) error {
 	// The parameters are checked before the log is read.
 	limit, err := limitOf(r)

@@ -67,8 +67,8 @@ func (r reply) said() string {
 	return strings.TrimSpace(fmt.Sprint(r.status, " ", e.Error.Code, " ", e.Error.Param))
 }
 
-// ask sends a request to a handler. Headers are pairs of a name and a value. If the headers do not
-// set them, ask adds the protocol version and the JSON content type.
+// ask sends a request to a handler. The headers alternate between names and values. By default, ask
+// sets the protocol version and the JSON content type.
 func ask(h http.Handler, method, path, body string, headers ...string) reply {
 	r := httptest.NewRequest(method, path, strings.NewReader(body))
 	r.Header.Set(protocol.VersionHeader, protocol.Version)
@@ -93,7 +93,7 @@ func quiet(t testing.TB, before int) {
 		if runtime.NumGoroutine() <= before {
 			return
 		}
-		time.Sleep(10 * time.Millisecond) // there is no event for the end of a goroutine
+		time.Sleep(10 * time.Millisecond) // nothing signals the end of a goroutine
 	}
 	stacks := make([]byte, 1<<20)
 	t.Errorf("%d goroutines, %d before:\n%s", runtime.NumGoroutine(), before, stacks[:runtime.Stack(stacks, true)])

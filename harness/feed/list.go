@@ -51,7 +51,7 @@ func limitOf(r *protocol.Request) (int, error) {
 
 // behind returns the cursor for the page that follows the given item.
 func (p page) behind(last string) (string, error) {
-	// A client would request a page that leads back to itself forever.
+	// Without this check, a client could endlessly request a page that leads back to itself.
 	next := protocol.FormatCursor(p.list, []byte(last))
 	if next == "" || last == p.after {
 		return "", protocol.Internal(nil, "the list does not continue after its last item")
@@ -59,13 +59,13 @@ func (p page) behind(last string) (string, error) {
 	return next, nil
 }
 
-// WriteItems responds with the requested page of the items that keep selects. If keep is nil, all
-// items are selected. The items must be in the order in which they were added, and no item may ever
-// be removed. Each item is written as JSON; a json.RawMessage is written unchanged. The function id
-// returns the name of an item, which must have 1 to 255 bytes and must never identify another item
-// in the list. A page is at most 8 MiB long unless it consists of a single longer item, so it may
-// have fewer items than requested. A cursor after an item that is not selected is reported as
-// expired (410), like a cursor after an item that does not exist.
+// WriteItems responds with the requested page of the items for which keep returns true. If keep is
+// nil, all items are selected. The items must be in the order in which they were added, and no item
+// may ever be removed. Each item is written as JSON; a json.RawMessage is written unchanged. The
+// function id returns the name of an item, which must have 1 to 255 bytes and must never identify
+// another item in the list. A page is at most 8 MiB long unless it consists of a single longer
+// item, so it may have fewer items than requested. A cursor after an item that is not selected is
+// reported as expired (410), like a cursor after an item that does not exist.
 //
 // Positions are determined by name instead of by count, so pages neither skip nor repeat an item
 // when others are added at the end.
@@ -110,7 +110,7 @@ func WriteItems[T any](w http.ResponseWriter, r *protocol.Request, items []T, id
 	return filled.write(w, "")
 }
 
-// maxSheet is the maximum length of a page, counted as the bytes of its items. A single item may be
+// maxSheet is the maximum total length of the items on a page, in bytes. A single item may be
 // longer.
 const maxSheet = 8 << 20
 

@@ -96,7 +96,7 @@ func (s *streamer) run(ctx context.Context) error {
 		n := bytesOf(page)
 		give := s.Take(n)
 		if give == nil {
-			page = nil // the page is read again when there is memory, and uses none until then
+			page = nil // the page is dropped, and read again when memory is available
 			s.waitForRoom(n, ticker.C)
 			continue
 		}
@@ -156,7 +156,7 @@ func (s *streamer) over() bool {
 
 // wait waits until there may be more events to send, or until the stream is over.
 func wait[T any](s *streamer, appended <-chan T, beat <-chan time.Time) {
-	// A beat ends the wait only if the client has disconnected.
+	// A beat ends the wait only if the client has disconnected or is no longer admitted.
 	for {
 		select {
 		case <-appended:
@@ -189,7 +189,8 @@ func (s *streamer) send(page []Event) (err error) {
 			return nil
 		}
 
-		// If a log returned the same event again, it would be sent forever.
+		// Without this check, a log that returns the same event again would cause an endless
+		// stream.
 		if e.ID == s.last {
 			return fmt.Errorf("feed: log returned event %.80q after itself", e.ID)
 		}
