@@ -60,9 +60,9 @@ type run struct {
 // and its effects are recorded. The receipt does not cover effects that occur later.
 const grace = 5 * time.Second
 
-// halt stops the module of a task, waits until the module has returned, and prevents it from being
-// started again until release is called. If the task has ended by then, it gets its receipt;
-// otherwise, it continues.
+// halt stops the module of a task, waits up to grace for the module to return, and prevents it from
+// being started again until release is called. After that, a task that has ended gets its receipt,
+// and any other task continues.
 func (h *Harness) halt(id string) (release func()) {
 	h.mu.Lock()
 	h.halted[id]++
@@ -84,14 +84,14 @@ func (h *Harness) halt(id string) (release func()) {
 		}
 		h.mu.Unlock()
 		if read(&h.state, &h.state.tasks, id).ended() {
-			h.spawn(func() { h.conclude(id) }) // not delayed by a tool that does not return
+			h.spawn(func() { h.conclude(id) }) // in the background, because a tool might not return
 			return
 		}
 		h.begin(id)
 	})
 }
 
-// spawn runs do in the background, unless the harness is closed.
+// spawn runs the function do in the background, unless the harness is closed.
 func (h *Harness) spawn(do func()) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -49,8 +49,8 @@ func (h *Harness) cleanFailure(f *Failure) *Failure {
 	return &Failure{code, message}
 }
 
-// tellsSecrets reports whether a replay request contains a value that looks like a secret in a
-// place where others could read it, which means outside the values of its overrides.
+// tellsSecrets reports whether a replay request contains a value that looks like a secret outside
+// the values of its overrides. Others could read such a value.
 func (h *Harness) tellsSecrets(request *canon.Document) bool {
 	told := object{}
 	for name, node := range request.Root().Members() {
@@ -73,7 +73,8 @@ func (h *Harness) tellsSecrets(request *canon.Document) bool {
 	return err != nil || len(h.secrets.Find(doc)) > 0
 }
 
-// cleaned serves a request after values that look like secrets were withheld in its body.
+// cleaned withholds values that look like secrets in the body of a request, and then serves the
+// request.
 func (h *Harness) cleaned(serve protocol.Handler) protocol.Handler {
 	return func(w http.ResponseWriter, r *protocol.Request) error {
 		if r.JSON == nil {

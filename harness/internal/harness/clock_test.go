@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// TestClockGoesBack verifies that, if the clock goes back during a task, the receipt states no
+// TestClockGoesBack verifies that, if the clock is set back during a task, the receipt states no
 // duration, and that the next task also has a receipt.
 func TestClockGoesBack(t *testing.T) {
 	o := options(t, t.TempDir())

@@ -72,8 +72,8 @@ func (h *Harness) confirm(t *Task, m *messageInput, told object) ([]journal.Even
 		return nil, transition("the task does not wait for a confirmation")
 	}
 
-	// Only an explicit true is an approval. The value is parsed as a receipt would parse it,
-	// because other parsers also accept Approved for approved.
+	// Only an explicit true is an approval. The value is parsed as strictly as in a receipt,
+	// because other parsers also accept the member name "Approved".
 	said, err := canon.Parse(m.value)
 	if err != nil || said.Root().Member("approved").Kind() != canon.KindBool {
 		return nil, protocol.Invalid("message.parts", `expected a part of the type json with the value {"approved": true} or {"approved": false}`)

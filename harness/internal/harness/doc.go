@@ -8,11 +8,11 @@
 // # One log
 //
 // Every event is recorded in a single file, DIR/events.jsonl (package journal). A request is
-// answered when its effects are on disk. Sessions, messages, tasks, artifacts, outcomes, and
-// workspaces are computed from the events, and the receipts in DIR/ledger.db are derived from them.
-// After a crash, the next process continues where the log ends. Tasks continue with the answers
-// that they already received, missing receipts are issued, and a repeated request gets the same
-// response.
+// answered after its effects have been written to disk. Sessions, messages, tasks, artifacts,
+// outcomes, and workspaces are computed from the events, and the receipts in DIR/ledger.db are
+// derived from them. After a crash, the next process continues where the log ends. Tasks continue
+// with the answers that they already received, missing receipts are issued, and a repeated request
+// gets the same response.
 //
 // # One supply
 //

@@ -38,8 +38,8 @@ func (c *client) lengthen() *client {
 	return c
 }
 
-// full limits the size of all files that this process writes. The limit is the current size of the
-// file named beyond in dir, plus by bytes.
+// full limits the size of all files that this process writes. The limit exceeds the current size of
+// a file in dir, named by beyond, by the given number of bytes.
 func full(t *testing.T, dir, beyond string, by int64) (lift func()) {
 	t.Helper()
 	info, err := os.Stat(filepath.Join(dir, beyond))

@@ -11,8 +11,8 @@ import (
 )
 
 // TestLostLines verifies that a harness does not open if its log has lost entire lines, regardless
-// of whether the head of the log or the ledger reveals the loss. Otherwise, it would run tasks
-// again that have already ended, and reuse the IDs of other events.
+// of whether the head of the log or the ledger reveals the loss. Otherwise, it would rerun tasks
+// that have already ended, and reuse the IDs of other events.
 func TestLostLines(t *testing.T) {
 	dir := t.TempDir()
 	h, c := start(t, options(t, dir))
@@ -57,8 +57,8 @@ func TestLostLines(t *testing.T) {
 			t.Errorf("%d lines of %d are left: it opens, or says %q", left, len(lines), why)
 		}
 
-		// Without the head, the ledger reveals the loss, unless a crash could explain it, because a
-		// receipt is issued before the log records it.
+		// Without the head, the ledger reveals the loss, unless a crash could explain it. After a
+		// crash, the ledger may contain a receipt that the log does not record yet.
 		if left == 0 || left > ended {
 			continue
 		}

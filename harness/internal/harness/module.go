@@ -70,7 +70,7 @@ func Agent(ctx context.Context, s Supply, input json.RawMessage) (string, error)
 	return "", &Failure{"agent_loop", fmt.Sprintf("the model has not come to an end after %d answers", mostRounds)}
 }
 
-// textOf returns the texts in a message, or the entire input if it contains none.
+// textOf returns the text in the parts of a message, or the entire input if there is none.
 func textOf(input json.RawMessage) string {
 	var message struct {
 		Parts []struct {

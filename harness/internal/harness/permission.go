@@ -5,7 +5,7 @@ import (
 )
 
 // A Permission is a request to use a tool, which a person answers with a tool_confirmation. If the
-// task ends before that, the request stays pending, because nobody decided it.
+// task ends before that, the request stays pending, because nobody answered it.
 type Permission struct {
 	envelope
 	Status      string `json:"status"`

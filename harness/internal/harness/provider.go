@@ -50,8 +50,7 @@ func (c *ToolCall) arguments() json.RawMessage {
 	return object(members).json()
 }
 
-// A Completion is a model's answer with its token counts. A count that is unknown is nil instead of
-// zero.
+// A Completion is a model's answer with its token counts. An unknown count is nil instead of zero.
 type Completion struct {
 	Reply                     Reply
 	InputTokens, OutputTokens *int64
@@ -72,7 +71,7 @@ func (r Reply) turn() Turn {
 		return m
 	}
 	text := string(r)
-	_ = json.Unmarshal(r, &text) // the text of a string is the string itself
+	_ = json.Unmarshal(r, &text) // a JSON string is replaced by its value
 	return Turn{Role: "assistant", Content: text}
 }
 

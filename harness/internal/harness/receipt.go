@@ -56,7 +56,7 @@ func (h *Harness) draft(ctx context.Context, id string) (*receipt.Draft, error) 
 	return rec.Draft()
 }
 
-// events calls give with each event of a task, in the form stored in the log.
+// events passes each event of a task to give, in the form stored in the log.
 func (h *Harness) events(ctx context.Context, task string, give func([]byte) error) error {
 	const page = 256
 	log, last := h.journal.Log(journal.View{Task: task}), ""

@@ -9,7 +9,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record"
 )
 
-// mostEvents is the number of events in a task from which further messages are rejected.
+// mostEvents is the number of events at which a task rejects further messages.
 const mostEvents = 10_000
 
 // notRecordable returns the error for a request whose data a receipt could not represent.
@@ -29,7 +29,7 @@ func (h *Harness) recordable(events []journal.Event) error {
 			return err
 		}
 
-		// Each event is recorded separately, in a task that has started.
+		// Each event is recorded separately, after events that submit and start a task.
 		probe := []journal.Event{e}
 		if e.Kind != "task.submitted" {
 			t := Task{SessionID: e.Session, WorkspaceID: e.Workspace}

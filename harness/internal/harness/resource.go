@@ -68,7 +68,7 @@ func (h *Harness) task(r *protocol.Request, id string) (*Task, error) {
 	return find(h, r, &h.state.tasks, id)
 }
 
-// get responds with the resource whose ID is in the path parameter with the given name.
+// get responds with the resource whose ID is the value of the given path parameter.
 func get[T any, R resource[T]](h *Harness, t *table[T], name string) protocol.Handler {
 	return func(w http.ResponseWriter, r *protocol.Request) error {
 		v, err := find[T, R](h, r, t, r.PathValue(name))

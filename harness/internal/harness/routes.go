@@ -18,8 +18,9 @@ import (
 // defines, and the scope for verification.
 func Scopes() []protocol.Scope { return append(protocol.Scopes(), serve.ScopeVerify) }
 
-// mostHeld is the maximum number of bytes in bodies and responses that are in memory at the same
-// time. A single client gets half of this memory, which is enough for the longest receipt in CBOR.
+// mostHeld is the maximum number of bytes of request bodies and responses that are in memory at the
+// same time. A single client gets half of this memory, which is enough for the longest receipt in
+// CBOR.
 const mostHeld = 128 << 20
 
 // serve creates the handler for the routes of the protocol, including those for receipts.
@@ -117,8 +118,8 @@ func absent() (routes []protocol.Route) {
 	return routes
 }
 
-// receiptRoutes returns the routes for receipts that another package implements. The list for a
-// task that has just ended waits for the receipt.
+// receiptRoutes returns the routes for receipts, which package serve implements. The route that
+// lists a task's receipts waits for the receipt if the task has just ended.
 func (h *Harness) receiptRoutes(receipts *serve.Server) (routes []protocol.Route) {
 	for _, route := range receipts.Routes() {
 		switch route.Pattern {

@@ -59,7 +59,7 @@ func (c *client) tellsNoSecret(dir string) {
 	})
 }
 
-// rests waits until no work for a task is in progress.
+// rests waits until a task is no longer being worked on.
 func (c *client) rests(task string) {
 	c.t.Helper()
 	for end := time.Now().Add(20 * time.Second); c.get("/v1/tasks/" + task)["status"] == "WORKING"; time.Sleep(5 * time.Millisecond) {
@@ -110,8 +110,8 @@ func TestSecretsOfTools(t *testing.T) {
 	}
 }
 
-// TestSecretsOfClients verifies that secrets from clients are withheld, including those in
-// headers and in pieces.
+// TestSecretsOfClients verifies that secrets from clients are withheld, including secrets in
+// headers and secrets that are split into pieces.
 func TestSecretsOfClients(t *testing.T) {
 	dir := t.TempDir()
 	_, c := start(t, options(t, dir))

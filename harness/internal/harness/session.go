@@ -50,7 +50,8 @@ func (s *state) sessionUpdated(c *journal.Commit, e *journal.Event) error {
 	return nil
 }
 
-// openSession is like session, but rejects a session that is closed. The caller must be writing.
+// openSession is like session, but rejects a session that is closed. The caller must hold
+// h.writing.
 func (h *Harness) openSession(r *protocol.Request, id string) (*Session, error) {
 	s, err := h.session(r, id)
 	if err == nil && s.State == "CLOSED" {

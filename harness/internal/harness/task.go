@@ -90,7 +90,7 @@ func (s *state) taskStarted(c *journal.Commit, e *journal.Event) error {
 	return s.change(c, e, func(t *Task) { t.Status, t.StartedAt = working, &e.CreatedAt })
 }
 
-// taskWaits applies an event after which the task waits for a person, or no longer does.
+// taskWaits applies an event that makes a task wait for a person or stop waiting.
 func (s *state) taskWaits(c *journal.Commit, e *journal.Event) error {
 	var told callEvent
 	if err := payload(e, &told); err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// bearerTokens is an external authentication that maps each token to its workspaces; nil means all
+// bearerTokens is an external authenticator that maps each token to its workspaces; nil means all
 // workspaces.
 type bearerTokens struct{ byToken sync.Map }
 
@@ -72,7 +72,7 @@ func (w tenancy) path(pattern string) (path string, narrow bool) {
 	return path, narrow
 }
 
-// requests returns request bodies for a route that refer to resources.
+// requests returns bodies that refer to resources, for requests on the given route.
 func (w tenancy) requests(method, pattern string) []any {
 	switch {
 	case method == "GET":

@@ -9,22 +9,22 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// longText is the length in bytes from which a value is stored only in the log.
+// longText is the minimum length in bytes of a value that is stored only in the log.
 const longText = 512
 
-// A text is a JSON value in a resource whose content was chosen by a client or a model. A long
-// value is read from the log when it is needed, so the memory that a resource uses does not depend
-// on its content.
+// A text is a JSON value that a client or a model chose for a member of a resource. A long value is
+// read from the log when it is needed, so the memory that a resource uses does not depend on its
+// content.
 type text struct {
 	raw  json.RawMessage // set for a short value, and for a value that is not in the log yet
 	part journal.Part    // set for a long value
 	log  *state
 }
 
-// longName is the maximum length of names in bytes, because names stay in memory.
+// longName is the maximum length of a name in bytes. Names are limited because they stay in memory.
 const longName = 4096
 
-// short checks that the given members of the body are at most as long as longName.
+// short checks that the given members of the body are no longer than longName.
 func short(r *protocol.Request, names ...string) error {
 	for _, name := range names {
 		text, err := textMember(r, name)
@@ -65,7 +65,7 @@ func (t text) value() (json.RawMessage, error) {
 func (t text) size() int64 { return int64(len(t.raw) + t.part.Size()) }
 
 // keep replaces a long value with its position in the log. The names select a member in the event
-// that is currently applied.
+// that is being applied.
 func (s *state) keep(t *text, c *journal.Commit, names ...string) {
 	if len(t.raw) < longText {
 		return
@@ -75,5 +75,5 @@ func (s *state) keep(t *text, c *journal.Commit, names ...string) {
 	}
 }
 
-// logged returns a text in the form in which it is logged.
+// logged returns a text as it appears in the log.
 func logged(text string) string { return untrusted.Escape(untrusted.Cut(text, 1000)) }
