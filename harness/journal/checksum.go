@@ -38,7 +38,8 @@ func checkSum(text []byte) error {
 const sector = 512
 
 // lostSector reports whether a sector of a text was never written and is therefore zero. The text
-// starts at the offset at in the file. Such a text was not synced, so it was not acknowledged.
+// starts at offset at in the file. In that case, the text was not synced, so it was not
+// acknowledged.
 func lostSector(text []byte, at int64) bool {
 	for len(text) > 0 {
 		n := min(sector-int(at%sector), len(text))
@@ -50,9 +51,8 @@ func lostSector(text []byte, at int64) bool {
 	return false
 }
 
-// cutOff reports whether the text at the end of the file is the beginning of a line. The text has
-// no line feed, so it could otherwise be other data, or a complete line whose line feed was
-// changed.
+// cutOff reports whether the text at the end of the file is the beginning of a line. Otherwise,
+// text without a line feed could be other data, or a complete line whose line feed was changed.
 func cutOff(text []byte, at int64) bool {
 	n := min(len(text), len(lineBegin))
 	switch {

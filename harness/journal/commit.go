@@ -44,8 +44,8 @@ func (c *Commit) Remember(m *protocol.Memory, now time.Time, read func() any) {
 }
 
 // Part returns the position of a value in the file. The value is in the event with the given index
-// in the commit, in the member that the names select. Part may be called only by apply. Elsewhere,
-// or if there is no such value, it returns the zero Part.
+// in the commit, in the member that the names select. Part may be called only within apply.
+// Elsewhere, or if there is no such value, it returns the zero Part.
 func (c *Commit) Part(event int, names ...string) Part {
 	if event >= len(c.nodes) {
 		return Part{}
@@ -60,7 +60,7 @@ func (c *Commit) Part(event int, names ...string) Part {
 	return Part{c.at + int64(node.Offset()), len(node.Raw())}
 }
 
-// locate enables Part while the commit at offset at is applied, until done is called.
+// locate makes Part available for the commit at offset at until done is called.
 func (c *Commit) locate(line *canon.Document, at int64) (done func()) {
 	c.at = at
 	for _, node := range line.Root().Member("events").Elements() {

@@ -6,7 +6,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// A Pointer names a resource.
+// A Pointer identifies a resource.
 type Pointer struct {
 	Object string `json:"object"`
 	ID     string `json:"id"`

@@ -53,7 +53,7 @@ func damaged(t *testing.T, path string, bad []byte, line int) {
 	}
 }
 
-// summed returns the lines with corrected checksums.
+// summed returns the lines with recomputed checksums.
 func summed(lines []byte) (out []byte) {
 	for line := range bytes.Lines(lines) {
 		text, end := bytes.CutSuffix(line, []byte("\n"))

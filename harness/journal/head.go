@@ -37,7 +37,7 @@ func (h head) text() []byte {
 	return append(text, bytes.Repeat([]byte{'\n'}, sector-len(text))...)
 }
 
-// parseHead parses the result of text.
+// parseHead parses a head in the format that text returns.
 func parseHead(text []byte) (h head, ok bool) {
 	var sum string
 	_, err := fmt.Fscanf(bytes.NewReader(text), "receipt journal head 1\nbytes %d\nevents %d\nsum %71s\n", &h.size, &h.events, &sum)

@@ -12,8 +12,8 @@ import (
 	"github.com/receiptkit/receiptkit/harness/journal"
 )
 
-// headless removes the head file of a journal. The journal is then like one that was written by an
-// earlier version, or one for which a power cut occurred before the head was written.
+// headless removes the head file of a journal. The journal then looks as if an earlier version had
+// written it, or as if the power had failed before the head was written.
 func headless(t testing.TB, path string) {
 	t.Helper()
 	if err := os.Remove(path + "-head"); err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -113,8 +113,8 @@ func TestTornHead(t *testing.T) {
 	}
 }
 
-// TestQuiet verifies that a reader that waits for events in its view reads other events only once,
-// instead of again for each new event.
+// TestQuiet verifies that a reader waiting for events in its view reads each other event only once,
+// instead of again for every new event.
 func TestQuiet(t *testing.T) {
 	j, _ := open(t, filepath.Join(t.TempDir(), "events.jsonl"))
 	own := happened("task.submitted", "own")

@@ -30,7 +30,7 @@ func newIndex() *index {
 	return &index{of: map[unique.Handle[string]][]int{}, workspaces: map[unique.Handle[string]][]int{}, last: map[Pointer]last{}}
 }
 
-// add adds the events in a commit whose line starts at the offset at.
+// add adds the events in a commit whose line starts at offset at.
 func (x *index) add(c *Commit, doc *canon.Document, at int64) {
 	for i, text := range doc.Root().Member("events").Elements() {
 		e := &c.Events[i]
@@ -57,8 +57,8 @@ func numberOf(id string) (int, bool) {
 	return n, ok && err == nil && n > 0 && idOf(n) == id
 }
 
-// among returns the numbers of the events that may be in a view. The result all reports whether
-// these are all events in the journal.
+// among returns the numbers of the events that can be in a view. The result all reports whether
+// these are all the events in the journal, in which case numbers is nil.
 func (x *index) among(v View) (numbers []int, all bool) {
 	for _, name := range []string{v.Task, v.Session} {
 		if name != "" {

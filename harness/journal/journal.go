@@ -32,9 +32,9 @@ type Journal struct {
 
 // Open opens or creates a journal and applies all of its commits in order. If a crash truncated the
 // last line, Open removes that line. If lines are missing at the end according to PATH-head, the
-// journal is damaged. The function apply is also called for each later commit, after the commit was
-// synced and before its events become visible. If apply returns an error, the journal cannot be
-// used any longer. The function must not call the journal, which is locked during the call.
+// journal is damaged. The function apply is also called for each later commit, after the commit has
+// been synced and before its events become visible. If apply returns an error, the journal cannot
+// be used any longer. The function must not call the journal, which is locked during the call.
 //
 // The error is [ErrInUse], a *[DamageError], an error from apply, or a file error.
 func Open(path string, apply func(*Commit) error) (*Journal, error) {
@@ -155,12 +155,13 @@ func (j *Journal) cut() error {
 	return j.file.Sync()
 }
 
-// Append makes a commit durable. When it returns, the commit is on disk and was applied, and its
-// events have IDs. If the file cannot grow, for example because the disk is full, Append changes
-// nothing and returns a *[protocol.Error] with the status 503, which wraps [ErrNotWritten]. The
-// journal remains usable. If the line would be longer than [MaxLine], Append changes nothing and
-// returns a 413, [ErrTooLong]. After any other file error, it is unknown whether the commit is on
-// disk. The commit is not applied, and nothing can be appended until the journal is opened again.
+// Append makes a commit durable. When it returns, the commit is on disk and has been applied, and
+// its events have IDs. If the file cannot grow, for example because the disk is full, Append
+// changes nothing and returns a *[protocol.Error] with the status 503, which wraps [ErrNotWritten].
+// The journal remains usable. If the line would be longer than [MaxLine], Append changes nothing
+// and returns a 413, [ErrTooLong]. After any other file error, it is unknown whether the commit is
+// on disk. The commit is not applied, and nothing can be appended until the journal is opened
+// again.
 func (j *Journal) Append(c *Commit) error {
 	j.writing.Lock()
 	defer j.writing.Unlock()
@@ -218,8 +219,8 @@ func (j *Journal) Ready() error {
 		return j.broken
 	}
 
-	// If a crash leaves these zeros in the file, they are removed like a line that was never
-	// written.
+	// If a crash leaves these zeros in the file, the next Open removes them like a line that was
+	// never written.
 	_, err := j.file.WriteAt(make([]byte, min(j.refused, probe)), j.size)
 	if uncut := j.cut(); uncut != nil {
 		j.broken = uncut
@@ -263,8 +264,9 @@ func (j *Journal) Log(v View) feed.Log { return &view{journal: j, View: v} }
 // Appended returns a channel that the next commit closes.
 func (j *Journal) Appended() <-chan struct{} { return j.bell.Rung() }
 
-// Len returns the number of events in the task, the session, or the workspace of a view. It uses
-// the narrowest one that the view names, or all events if the view names none.
+// Len returns the number of events in the task, the session, or the workspace of a view. It counts
+// the events of the narrowest of these that the view specifies, or all events if the view specifies
+// none.
 func (j *Journal) Len(v View) int {
 	j.mu.RLock()
 	defer j.mu.RUnlock()
@@ -276,12 +278,12 @@ func (j *Journal) Len(v View) int {
 }
 
 // pageBytes limits how much a log returns at a time. It returns either a single event, or several
-// events that are not longer than this in total.
+// events whose total length does not exceed this limit.
 const pageBytes = 1 << 20
 
 // find returns the positions of the view's events after id, up to limit. The result end reports
-// whether these events are the last ones. The argument passed is the number up to which an earlier
-// call found no event after this ID; find updates it.
+// whether these events are the last ones. An earlier call found no event between this ID and the
+// number passed, so find starts after passed, and updates it.
 func (j *Journal) find(v View, id string, limit int, passed *int) (found []numbered, end bool, err error) {
 	j.mu.RLock()
 	defer j.mu.RUnlock()
@@ -329,7 +331,7 @@ func (j *Journal) Event(v View, id string) ([]byte, error) {
 	return text, err
 }
 
-// Part returns a value as it is in the file.
+// Part returns a value exactly as it is stored in the file.
 func (j *Journal) Part(p Part) ([]byte, error) {
 	text := make([]byte, p.size)
 	if _, err := j.file.ReadAt(text, p.at); err != nil {

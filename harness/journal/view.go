@@ -17,8 +17,8 @@ type View struct {
 	// without a workspace. Nil: all.
 	Sees func(workspace string) bool
 
-	// Ended reports whether no further event will follow in this view. If it is nil, further events
-	// may always follow.
+	// Ended reports whether the view will contain no further events. If it is nil, further events
+	// are always possible.
 	Ended func() bool
 }
 
@@ -60,8 +60,8 @@ func (v *view) After(_ context.Context, id string, limit int) ([]feed.Event, err
 	return events, nil
 }
 
-// behind returns the number up to which no event was found after an ID, so that a waiting reader
-// checks each unrelated event only once.
+// behind returns the number of the last event that was checked when no event was found after an ID.
+// A waiting reader therefore checks each unrelated event only once.
 func (v *view) behind(id string) int {
 	v.mu.Lock()
 	defer v.mu.Unlock()
