@@ -15,7 +15,7 @@ import (
 var placeholder = regexp.MustCompile(`\{[^}]*\}`)
 
 // Describe returns an OpenAPI 3.1 description of routes. It consists of base, such as the
-// description from package serve, with a new title and the routes that are missing in base. The
+// description from package serve, with a new title and the routes that are missing from base. The
 // components in base must contain the version, the API key, and the errors. Routes that match any
 // method are not added, because they belong to handlers that are served separately.
 func Describe(base []byte, title string, routes []protocol.Route) ([]byte, error) {
@@ -31,7 +31,7 @@ func Describe(base []byte, title string, routes []protocol.Route) ([]byte, error
 	}
 	described := map[string]string{} // by shape
 
-	// Two paths that differ only in the names of placeholders are the same.
+	// Two paths that differ only in the names of placeholders are treated as the same path.
 	shape := func(path string) string { return placeholder.ReplaceAllString(path, "{}") }
 	for path := range paths {
 		described[shape(path)] = path
