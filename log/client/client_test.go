@@ -75,8 +75,7 @@ func (s *setting) lines(t *testing.T) []byte {
 	return cosigned[len(s.note):]
 }
 
-// serve starts a server whose responses are written by a function that receives the index of the
-// request.
+// serve starts a server that calls a function with the index of each request to write the response.
 func serve(t *testing.T, answer func(n int, w http.ResponseWriter, body string)) string {
 	t.Helper()
 	n := 0
@@ -97,7 +96,7 @@ func states(w http.ResponseWriter, size uint64) {
 }
 
 // TestWrongSize verifies that a witness that once stated a size larger than the log is queried
-// again, and that the log reports why the cosignature is missing until then.
+// again, and that the error from the first attempt states why the cosignature is missing.
 func TestWrongSize(t *testing.T) {
 	for _, algorithm := range []string{keys.Ed25519, keys.MLDSA44} {
 		s := newSetting(t, algorithm)

@@ -43,7 +43,7 @@ func (e *ProofError) Unwrap() error { return e.Err }
 // A TimeoutError indicates that the log returned no proof before the context ended. The log may
 // nevertheless contain the hash.
 type TimeoutError struct {
-	Last error // error of the last request that ctx did not interrupt, or else of the first request
+	Last error // error of the last request that ctx did not interrupt or, if there is none, of the first request
 	Err  error // error of the context
 }
 
