@@ -255,7 +255,7 @@ func (a *appender) each(ctx context.Context, paths []string, do func(*receipt.Re
 	return a.finish(run, do)
 }
 
-// finish reads the reports of a run until its end.
+// finish passes each report of a run to do, and records the inputs that could not be read.
 func (a *appender) finish(run *stream.Run, do func(*receipt.Report)) error {
 	for rep := range run.Reports() {
 		do(rep)

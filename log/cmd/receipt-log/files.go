@@ -24,7 +24,7 @@ func readBounded(path string, most int64) ([]byte, error) {
 	return data, err
 }
 
-// readKey reads a private key in the JWK format that receipt keys generate writes.
+// readKey reads a private key in the JWK format that the command "receipt keys generate" writes.
 func readKey(path string) (*keys.PrivateKey, error) {
 	if path == "" {
 		return nil, fmt.Errorf("missing --key FILE: generate a key with receipt keys generate")

@@ -26,7 +26,7 @@ import (
 	"github.com/receiptkit/receiptkit/internal/untrusted"
 )
 
-// These exit codes are the same as those of the command receipt.
+// These exit codes are the same as those of the command "receipt".
 const (
 	exitVerified  = 0
 	exitRefuted   = 1
@@ -54,7 +54,7 @@ func (t *terminal) print(format string, args ...any) {
 	fmt.Fprintln(t.out, untrusted.Escape(fmt.Sprintf(format, args...)))
 }
 
-// note writes a line to the messages.
+// note writes a line to the error output.
 func (t *terminal) note(format string, args ...any) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -112,7 +112,7 @@ func (o *monitorOptions) run(ctx context.Context, t *terminal) error {
 	return nil
 }
 
-// worse returns the exit code that results from an additional finding.
+// worse returns the exit code after an additional finding of kind k.
 func worse(code int, k monitor.Kind) int {
 	switch {
 	case k.Refutes() || code == exitRefuted:

@@ -65,7 +65,7 @@ func (o *serveOptions) run(ctx context.Context, t *terminal) error {
 		return err
 	}
 
-	// A log that does not know its entries stops, and reads them when it is started again.
+	// A log that cannot determine its entries stops, and reads them again when it is restarted.
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	failed := false
