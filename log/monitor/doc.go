@@ -7,8 +7,7 @@
 // stored as evidence, because they convince anyone who trusts the key of the log.
 //
 // A log can also delete files and continue to sign the same tree. Entries are not stored, so each
-// check reads a part of the old entries again, up to 4,096, and continues after the part that the
-// previous check read. Reading an entry includes the hash tiles that connect it with the root. A
-// missing file is reported as unreachable, because nothing that the log signed shows that it was
-// deleted.
+// check reads up to 4,096 of the old entries again, starting where the previous check stopped.
+// Reading an entry includes the hash tiles that connect it with the root. A missing file is
+// reported as unreachable, because nothing that the log signed shows that it was deleted.
 package monitor

@@ -24,7 +24,7 @@ type Kind string
 
 const (
 	Growth      Kind = "growth"      // the log has more entries, and its tree extends the last one that was seen
-	Fork        Kind = "fork"        // the log signed two trees of which neither extends the other
+	Fork        Kind = "fork"        // the log signed two trees, neither of which extends the other
 	Shrink      Kind = "shrink"      // the log shows a smaller tree than before
 	Invalid     Kind = "invalid"     // a signature or a file from the log is invalid
 	UnknownKey  Kind = "unknown_key" // no known key of the log signed the checkpoint
@@ -48,7 +48,7 @@ type Config struct {
 	Policy  *tlog.Policy
 	Disk    durable.Disk
 	Silence time.Duration // maximum age of the last cosignature; 0 means that it is not checked
-	Full    bool          // read all entries in each check, and not only a part of the old entries
+	Full    bool          // read all entries in each check, instead of only a part of the old entries
 	Now     func() time.Time
 	Open    func(url string) tile.Source
 }
@@ -166,8 +166,8 @@ func (e *examination) signed(note []byte) (*tlog.Signed, error) {
 	return tlog.OpenSigned(note, []*tlog.Log{e.log.Log}, witnesses)
 }
 
-// open verifies the log's signature on a checkpoint. It returns nil if the checkpoint shows nothing
-// about the log.
+// open verifies the log's signature on a checkpoint. It returns nil if the checkpoint is invalid or
+// has no signature by the log.
 func (e *examination) open(note []byte) *view {
 	s, err := e.signed(note)
 	switch {

@@ -26,7 +26,7 @@ import (
 	notes "github.com/receiptkit/receiptkit/merkle/tlog"
 )
 
-// A fakeLog consists of a log and its witness, whose operator can misbehave in any way.
+// A fakeLog is a log with a witness. The operator can make both misbehave in any way.
 type fakeLog struct {
 	signer   notes.LogSigner
 	cosigner notes.Cosigner
@@ -252,7 +252,7 @@ func cutLastLine(note []byte) (rest, line []byte, ok bool) {
 	return note[:i+1], note[i+1:], i >= 0
 }
 
-// TestFaults verifies that a monitor that is restarted before each check finds each fault, which
+// TestFaults verifies that a monitor that is restarted before each check finds every fault that
 // occurs at a random time while the log grows. No finding may result from honest growth.
 func TestFaults(t *testing.T) {
 	rounds := 3
@@ -319,9 +319,8 @@ func TestDeletedFiles(t *testing.T) {
 	}
 }
 
-// TestReread verifies that successive checks read all old entries of a log that is larger than the
-// part that a check reads again and that grows all the time, and that a full check reads them at
-// once.
+// TestReread verifies that successive checks read all old entries of a log that keeps growing and
+// has more entries than one check reads again. A full check must read all of them in one step.
 func TestReread(t *testing.T) {
 	f, dir := newFakeLog(t), t.TempDir()
 	f.grow(t, 2*4096+300, "honest")

@@ -14,8 +14,9 @@ import (
 const rereadEntries = 16 * 256
 
 // reread reads entries that an earlier check has read, because the log may have deleted them in the
-// meantime. A consistency proof does not show this, because it needs only few hashes. Each check
-// continues after the previous one. A part that cannot be read is read again by the next check.
+// meantime. A consistency proof does not show this, because it needs only a few hashes. Each check
+// continues where the previous one stopped. A part that cannot be read is read again by the next
+// check.
 func (e *examination) reread(ctx context.Context, last, now *view) error {
 	if last.Size == 0 {
 		return nil
@@ -48,8 +49,8 @@ func (e *examination) reread(ctx context.Context, last, now *view) error {
 
 func (e *examination) positionFile() string { return e.file() + "-reread" }
 
-// position returns the index of the first entry that the next check reads again. An unreadable
-// position is as good as none.
+// position returns the index of the first entry that the next check reads again. A malformed
+// position is treated as if there were none.
 func (e *examination) position() (uint64, error) {
 	text, err := e.config.Disk.Read(e.positionFile())
 	if errors.Is(err, fs.ErrNotExist) {
