@@ -11,8 +11,8 @@ import (
 	"github.com/receiptkit/receiptkit/merkle/tlog"
 )
 
-// BenchmarkWitnessed measures, with 256 clients, the time from the request that adds a hash to a
-// verified proof that a witness cosigned.
+// BenchmarkWitnessed measures the time from a request to add a hash until its cosigned proof has
+// been verified, with 256 clients.
 func BenchmarkWitnessed(b *testing.B) {
 	c := newConfig(b, b.TempDir(), "k")
 	w := startWitness(b, c.Key)

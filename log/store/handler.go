@@ -115,7 +115,7 @@ func (l *Log) serveTile(w http.ResponseWriter, r *http.Request) {
 	data, err := os.ReadFile(filepath.Join(l.config.Dir, filepath.FromSlash(r.URL.Path)))
 	full, _, partial := strings.Cut(r.URL.Path, ".p/")
 	switch {
-	case errors.Is(err, fs.ErrNotExist) && partial && l.implied(full): // the log may delete it
+	case errors.Is(err, fs.ErrNotExist) && partial && l.implied(full): // the log may have deleted it
 		http.NotFound(w, r)
 		return
 	case err != nil:

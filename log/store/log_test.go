@@ -275,8 +275,8 @@ func TestOpenHashTiles(t *testing.T) {
 	closeLog(t, open(t, c))
 }
 
-// TestMissingTile verifies that requests that need a tile that was deleted from an open log fail
-// with status 500 and a warning that names the tile, and not as if the log did not have the entry.
+// TestMissingTile verifies that requests that need a tile deleted from an open log fail with status
+// 500 and a warning that names the tile, instead of reporting that the log has no such entry.
 func TestMissingTile(t *testing.T) {
 	c := newLarge(t)
 	var mu sync.Mutex

@@ -18,7 +18,7 @@ import (
 // publishedFile is the name of the file that contains the last published checkpoint.
 const publishedFile = "checkpoint"
 
-// A publication holds the last published checkpoint.
+// A publication contains the last published checkpoint.
 type publication struct {
 	mu         sync.Mutex
 	note       []byte // nil: none
