@@ -3,5 +3,5 @@
 //
 // A reader identifies the tree that it reads by its size and root. Every hash is authenticated
 // against that root. If a source returns other data, the result is an error and never wrong data.
-// The tree should be read from a checkpoint whose signatures were verified.
+// Callers should take the size and the root from a checkpoint whose signatures they have verified.
 package tile

@@ -22,7 +22,7 @@ const (
 	maxSize = 1 << 48
 )
 
-// A Tree is a tree of a log whose files are provided by a source.
+// A Tree reads the tree of a log from a source.
 type Tree struct {
 	Size   uint64
 	Root   merkle.Hash
@@ -76,7 +76,7 @@ func (t *Tree) Entries(ctx context.Context, from uint64) iter.Seq2[[]byte, error
 	}
 }
 
-// bundle returns those entries in a bundle that are in the tree.
+// bundle returns the entries in a bundle that belong to the tree.
 func (t *Tree) bundle(ctx context.Context, n uint64) ([][]byte, error) {
 	count := int(min(t.Size-n*width, width))
 	path := entriesPath(n, count)
@@ -193,8 +193,8 @@ func (e *InvalidError) Error() string { return e.Detail }
 
 func invalid(format string, args ...any) error { return &InvalidError{fmt.Sprintf(format, args...)} }
 
-// authentic marks errors from tlog.TileHashReader that are not caused by the source, which means
-// that the tiles do not lead to the root.
+// authentic converts an error from tlog.TileHashReader to an *InvalidError unless the source caused
+// it, because the tiles then do not lead to the root.
 func (r *tiles) authentic(err error) error {
 	if err == nil || r.failure != nil {
 		return err
