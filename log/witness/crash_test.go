@@ -82,9 +82,9 @@ func (d *crashDisk) SyncDir() error {
 	return nil
 }
 
-// crash leaves the state that results from a power failure. Names are either as they were last
-// synced or as they are now. Each file contains either its synced content or a part of the content
-// that was not synced.
+// crash changes the disk to a state that a power failure could leave. Names are either as they were
+// last synced or as they are now. Each file contains either its synced content or a part of the
+// content that was not synced.
 func (d *crashDisk) crash() {
 	if d.random.IntN(2) == 0 {
 		d.names = maps.Clone(d.synced)
@@ -98,10 +98,10 @@ func (d *crashDisk) crash() {
 	d.synced, d.steps = maps.Clone(d.names), -1
 }
 
-// These constants describe an honest log and forks of it, in all sizes up to most.
+// These constants specify the maximum size of trees and the number of branches of the log.
 const (
 	most  = 9
-	forks = 3 // branch 0 is honest; branch b differs from it from leaf 2b on
+	forks = 3 // branch 0 is honest; branch b differs from it starting at leaf 2b
 )
 
 // A model is a log that shows different trees to different clients.
@@ -114,7 +114,7 @@ type model struct {
 	cosigned map[string]cosignature // by signature line
 }
 
-// A cosignature is a cosignature that the witness created earlier.
+// A cosignature contains the note and the time that an earlier cosignature of the witness covers.
 type cosignature struct {
 	note string
 	at   time.Time
@@ -207,9 +207,9 @@ func schedules(t *testing.T) int {
 	return 2_000
 }
 
-// TestNeverTwoTrees verifies that a witness never cosigns two trees of which neither extends the
-// other. This must hold regardless of the requests from a log and its clients, and of when the
-// process or the machine stops.
+// TestNeverTwoTrees verifies that a witness never cosigns two trees if neither extends the other.
+// This must hold regardless of the requests from a log and its clients, and of when the process or
+// the machine stops.
 func TestNeverTwoTrees(t *testing.T) {
 	m := newModel(t)
 	config := m.remember(newConfig(t, m.log))
@@ -237,7 +237,7 @@ type schedule struct {
 	model    *model
 	config   witness.Config
 	random   *rand.Rand
-	released map[int]merkle.Hash // cosigned trees whose cosignature left the process in a response
+	released map[int]merkle.Hash // trees whose cosignatures were sent in a response
 	crashes  int
 }
 

@@ -38,7 +38,7 @@ func (w *Witness) Handler(warn func(error)) http.Handler {
 	return mux
 }
 
-// refuse responds with a text, or with the status for an error.
+// refuse responds with text if err is nil, and otherwise with the status for err.
 func refuse(rw http.ResponseWriter, text []byte, err error, warn func(error)) {
 	var refusal *Refusal
 	switch {

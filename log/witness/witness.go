@@ -38,7 +38,7 @@ type Witness struct {
 }
 
 // New returns a witness that uses the records on disk. If the record of one of its logs is
-// unreadable, the error describes it, and the witness can only be used without that log.
+// unreadable, the error describes it, and the witness cannot be used with that log.
 func New(config Config, disk durable.Disk) (*Witness, error) {
 	w := &Witness{config: config, logs: map[string][]*tlog.Log{}, disk: disk}
 	for _, l := range config.Logs {
@@ -262,7 +262,7 @@ func (r *request) follows(c *tlog.Checkpoint, last record) error {
 
 // unparsed returns the refusal for a checkpoint that package tlog does not parse. Either its form
 // is invalid, or it states size 0 with a root that is not the root of the empty tree. If the
-// signature is also invalid, that takes precedence.
+// signature is also invalid, the invalid signature takes precedence.
 func unparsed(msg []byte, logs []*tlog.Log, fault error) error {
 	list := make([]note.Verifier, len(logs))
 	for i, l := range logs {
