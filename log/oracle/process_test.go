@@ -151,7 +151,7 @@ func killer(processes []*process, kills int, random *rand.Rand) (done int) {
 }
 
 // size returns the number of receipts and the number of kills. Both are read from the variable
-// RECEIPT_LOG_CRASHES, as in 10000,100. By default, the test takes a few seconds.
+// RECEIPT_LOG_CRASHES, for example "10000,100". By default, the test takes a few seconds.
 func size(t *testing.T) (receipts, kills int) {
 	t.Helper()
 	receipts, kills = 300, 12

@@ -37,7 +37,7 @@ func Replace(d Disk, name string, data []byte) error {
 	return d.SyncDir()
 }
 
-// Names is a directory in the file system. It must exist.
+// Names is the path of a directory in the file system. The directory must exist.
 type Names string
 
 // A Dir is a directory in the file system that is locked for this process.
