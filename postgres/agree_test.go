@@ -146,7 +146,7 @@ func (p pair) same(t *testing.T, what string, result func(full) any) {
 	}
 }
 
-// compare compares the results of all ways to read all receipts.
+// compare reads all receipts in every possible way, and compares the results.
 func (p pair) compare(t *testing.T, all []*receipt.Sealed) {
 	t.Helper()
 	ctx := t.Context()
@@ -192,8 +192,8 @@ func (p pair) compare(t *testing.T, all []*receipt.Sealed) {
 	}
 }
 
-// checked returns the faults in a ledger, and the remaining result of checking it. Only a ledger in
-// a file has a mark next to it.
+// checked checks a ledger, and returns the faults together with the rest of the result. Only a
+// ledger in a file has a mark next to it.
 func checked(t *testing.T, l full) any {
 	t.Helper()
 	v, err := receipt.NewVerifier(nil, receipt.Policy{IntegrityOnly: true})

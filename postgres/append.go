@@ -114,8 +114,8 @@ type appending struct {
 }
 
 // lock locks the ends of the streams until the transaction ends, always in the same order, and
-// reads them. If both are the case, a duplicate ID is reported instead of a moved head, so that a
-// repeated draft finds its receipt.
+// reads them. If an ID is a duplicate and the head has also moved, the duplicate ID is reported, so
+// that a repeated draft finds its receipt.
 func (a *appending) lock(ctx context.Context, conn *pgxpool.Conn) error {
 	var ids [][]byte
 	for _, r := range slices.Concat(a.rows...) {

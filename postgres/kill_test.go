@@ -15,7 +15,7 @@ import (
 	"github.com/receiptkit/receiptkit/postgres/internal/pgserver"
 )
 
-// A crew consists of the processes that issue into a ledger, and of their output.
+// A crew consists of the processes that issue receipts into a ledger, and their output.
 type crew struct {
 	address    string
 	goroutines int
@@ -27,7 +27,7 @@ type crew struct {
 }
 
 // run runs a process until it has issued all of its drafts. If the process is killed, it is started
-// again and issues the same drafts. Each process is killed up to kills times.
+// again and issues the same drafts. Each process is killed at most kills times.
 func (c *crew) run(t *testing.T, process, kills int) {
 	for {
 		worker := exec.Command(os.Args[0])

@@ -15,7 +15,8 @@ type querier interface {
 	Query(ctx context.Context, statement string, args ...any) (pgx.Rows, error)
 }
 
-// hashes yields the hashes of all receipts up to and including a last one.
+// hashes yields the hashes of all receipts up to and including the receipt with the sequence number
+// last.
 func hashes(ctx context.Context, db querier, last int64) iter.Seq2[ledger.Row, error] {
 	return func(yield func(ledger.Row, error) bool) {
 		rows, err := db.Query(ctx, "SELECT seq, hash FROM ledger_receipts WHERE seq <= $1 ORDER BY seq", last)

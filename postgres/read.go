@@ -78,7 +78,7 @@ func (l *Ledger) Streams(ctx context.Context) (list []ledger.StreamHead, err err
 	return list, nil
 }
 
-// Audit implements [ledger.Auditor]. The number that orders appends is checked against the rows.
+// Audit implements [ledger.Auditor]. It checks the stored last sequence number against the rows.
 // For PostgreSQL, there is no record outside the database.
 func (l *Ledger) Audit(ctx context.Context, report func(ledger.Fault)) (marked bool, err error) {
 	var stated, last int64

@@ -11,7 +11,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
 
-// A page of a walk is limited to this number of receipts and this number of bytes, except that a
+// A page of a walk contains at most this number of receipts and this number of bytes, except that a
 // single receipt may be longer. No connection is held while the caller processes a page.
 const (
 	pageReceipts = 256
@@ -53,7 +53,7 @@ func (l *Ledger) Walk(ctx context.Context, q ledger.Query, after int64) iter.Seq
 	}
 }
 
-// still makes sure that no receipt after a sequence number was pruned.
+// still returns an error if a receipt after the given sequence number has been pruned.
 func (l *Ledger) still(ctx context.Context, after int64) error {
 	var cut int64
 	err := l.pool.QueryRow(ctx, "SELECT coalesce(max(last), 0) FROM ledger_prunings").Scan(&cut)

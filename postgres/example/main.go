@@ -27,7 +27,7 @@ func main() {
 	run(context.Background(), os.Args[1], os.Args[2], os.Args[3], os.Stdin, os.Stdout)
 }
 
-// run issues the drafts into the ledger at an address, which it creates if there is none.
+// run issues the drafts into the ledger at an address, and creates the ledger if there is none.
 func run(ctx context.Context, address, keyPath, issuerID string, drafts io.Reader, out io.Writer) {
 	key := must(keys.ParsePrivate(must(os.ReadFile(keyPath))))
 	db, err := postgres.Create(ctx, address)

@@ -1,4 +1,4 @@
-// Command receipt-postgres is the command receipt with support for ledgers in PostgreSQL:
+// Command receipt-postgres is the command "receipt" with support for ledgers in PostgreSQL:
 //
 //	receipt-postgres ledger fsck 'postgres://user@host/database' --keys keys.json
 package main

@@ -19,7 +19,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger/storetest"
 )
 
-// commandVariable is an environment variable. If it is set, the test binary acts as the command.
+// commandVariable is the environment variable that makes the test binary act as the command.
 const commandVariable = "RECEIPT_POSTGRES_COMMAND"
 
 func TestMain(m *testing.M) {

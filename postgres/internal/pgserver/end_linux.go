@@ -2,6 +2,6 @@ package pgserver
 
 import "syscall"
 
-// EndWithTest makes a process that a test starts end together with the test, even if the test is
-// killed.
+// EndWithTest ensures that a process started by a test ends together with the test, even if the
+// test is killed.
 func EndWithTest(a *syscall.SysProcAttr) { a.Pdeathsig = syscall.SIGKILL }

@@ -182,7 +182,7 @@ func (s *Server) Kill() {
 	s.running.Wait()
 
 	// A process that is still ending holds the shared memory, and the server cannot start again
-	// until it is released.
+	// until that memory is released.
 	for _, pid := range children {
 		for began := time.Now(); runs(pid) && time.Since(began) < 5*time.Second; {
 			time.Sleep(time.Millisecond)
@@ -241,7 +241,7 @@ func (s *Server) Address(database string, parameters ...string) string {
 	return (&url.URL{Scheme: "postgres", User: url.UserPassword("ledger", Marker), Path: "/" + database, RawQuery: query.Encode()}).String()
 }
 
-// Exec executes statements in the database postgres.
+// Exec executes statements in the database "postgres".
 func (s *Server) Exec(statements string) error { return Exec(s.Address("postgres"), statements) }
 
 // Exec executes statements in the database at an address. They are synced, so that a server that is
