@@ -203,8 +203,8 @@ func (m *caseMill) damage(text []byte) []byte {
 	return tree.Append(nil)
 }
 
-// attestation returns an attestation of a statement, which may have been changed, by a key that may
-// not be accepted.
+// attestation returns an attestation of a statement. The statement may have been changed, and the
+// key that signs it might not be accepted.
 func (m *caseMill) attestation() []byte {
 	statement, donor := m.attested[m.rand.IntN(len(m.attested))].Clone(), m.attested[m.rand.IntN(len(m.attested))].Clone()
 	switch m.rand.IntN(4) {
@@ -372,7 +372,7 @@ func outcome(line string) string {
 	return a.Verdict
 }
 
-// build builds the command receipt in dir and returns the path of the command.
+// build builds the command "receipt" in dir and returns the path of the command.
 func build(dir string) (string, error) {
 	path := filepath.Join(dir, "receipt")
 	cmd := exec.Command("go", "build", "-C", "..", "-o", path, "./cmd/receipt")

@@ -2,7 +2,7 @@
 //
 //	go run -C interop . -n 100000 -seed 1
 //
-// With -cases, it compares JavaScript with the command receipt, on mutants of attestations and of
+// With -cases, it compares JavaScript with the command "receipt", on mutants of attestations and of
 // cases in the corpus. It prints how often each verdict occurred, and the first differences. If
 // there are any differences, the exit code is 1.
 //

@@ -10,8 +10,8 @@ import (
 	"github.com/receiptkit/receiptkit/fixtures"
 )
 
-// TestUnsupportedKey verifies that an ML-DSA key in a trust file makes only the receipts undecided
-// that it signed. It tests JavaScript and Python, which lack the algorithm.
+// TestUnsupportedKey verifies that, if a trust file contains an ML-DSA key, only the receipts that
+// this key signed are undecided. It tests JavaScript and Python, which lack the algorithm.
 func TestUnsupportedKey(t *testing.T) {
 	need(t)
 	dir := t.TempDir()

@@ -58,7 +58,7 @@ async function openItem(item, trust) {
   return attestation instanceof Finding ? { findings: [attestation] } : { ...(await open(attestation.receipt)), attestation };
 }
 
-// judgeAttester checks the key that signed an attestation by the rules for an additional signature.
+// judgeAttester applies the rules for additional signatures to the key that signed an attestation.
 async function judgeAttester({ receipt, attestation }, trust, policy, { provenBefore }) {
   if (attestation === undefined) return [];
   const entries = [new Map([["key_id", attestation.hint]])];

@@ -16,7 +16,7 @@ export const undecided = (step, code, pointer) => new Finding("undecided", step,
 const steps = ["parse", "schema", "hash", "link", "batch", "signatures", "redactions"];
 
 // worst returns the finding that determines the outcome, or undefined if there are no findings. It is the
-// first finding of the earliest step, among the refuting findings if there are any, or else among all.
+// first finding of the earliest step, among refuting findings if there are any.
 export function worst(findings) {
   const refuting = findings.filter((finding) => finding.outcome === "refuted");
   const deciding = refuting.length > 0 ? refuting : findings;

@@ -12,7 +12,7 @@ const lengths = { ed25519: [64, 64], EdDSA: [64, 64], ES256: [64, 64], ES384: [9
 
 export const speaksFor = (key, issuer, policy) => (key.issuers === undefined ? policy.issuer === issuer : key.issuers.includes(issuer));
 
-// rejection returns the code of the reason why a key is not valid at a time, or undefined if it is valid.
+// rejection returns the code that explains why a key is not valid at a time, or undefined if it is valid.
 // A revocation, except of a superseded ID, applies to the key's material under every ID and at any time.
 export function rejection(key, trust, time, provenBefore = Infinity) {
   for (const other of trust.values()) {
@@ -111,8 +111,8 @@ async function checkEntry(entry, hash, trust, pointer) {
 }
 
 // readToken returns the parts of a compact JWS with a detached payload (RFC 7515, appendix F), or
-// undefined if it is malformed. Its header must contain alg, kid, and optionally iat, no other members,
-// and the same values as the entry.
+// undefined if it is malformed. Its header must contain alg and kid, may contain iat, must not contain
+// other members, and must agree with the entry.
 function readToken(entry) {
   const [, header, encoded] = /^jws:([A-Za-z0-9_-]+)\.\.([A-Za-z0-9_-]+)$/.exec(entry.get("signature")) ?? [];
   const [json, signature] = [header, encoded].map((part) => part && strictBase64(part, true));

@@ -21,6 +21,6 @@ STEPS = ["parse", "schema", "hash", "link", "batch", "signatures", "redactions"]
 
 
 def worst(findings):
-    """Return the first refuting finding by step, or else the first finding by step, or None."""
+    """Return the first finding of the earliest step, among refuting findings if there are any, or None."""
     deciding = [finding for finding in findings if finding.outcome == "refuted"] or findings
     return min(deciding, key=lambda finding: STEPS.index(finding.step), default=None)

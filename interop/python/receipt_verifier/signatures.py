@@ -93,7 +93,7 @@ def check_entry(entry, stated_hash, trust, pointer):
 def read_token(entry):
     """Return the header and the signature of a compact JWS with a detached payload (RFC 7515), or two Nones.
 
-    The header must contain alg, kid, and optionally iat, no other members, and the same values as the entry.
+    The header must contain alg and kid, may contain iat but no other members, and must agree with the entry.
     """
     found = re.fullmatch(r"jws:([A-Za-z0-9_-]+)\.\.([A-Za-z0-9_-]+)", entry["signature"])
     json, signature = (strict_base64(part, url=True) for part in found.groups()) if found else (None, None)

@@ -40,7 +40,7 @@ class Key:
         return issuer in self.issuers if self.issuers is not None else issuer == named
 
     def rejection(self, trust, at):
-        """Return the code of the reason why the key is not valid at a time, or None.
+        """Return the code that explains why the key is not valid at a time, or None.
 
         A revocation, except of a superseded ID, applies to the material under every ID.
         """
