@@ -9,7 +9,7 @@ import (
 )
 
 // harmless lists the types that record no action, by class of record. A record of any other type
-// may state an action, and is counted as unread unless it is read.
+// may record an action, and is counted as unread unless it is read.
 var harmless = sync.OnceValue(func() map[string][]string {
 	return map[string][]string{
 		// Transcripts.
@@ -34,7 +34,7 @@ func isRecord(kind string) bool {
 	return isStamped(kind) || kind == "permission-mode" || kind == "pr-link" || kind == "frame-link" || slices.Contains(harmless()["line"], kind)
 }
 
-// isStamped reports whether transcript lines of this type state their time.
+// isStamped reports whether transcript lines of this type contain a time.
 func isStamped(kind string) bool {
 	switch kind {
 	case "assistant", "user", "system", "progress", "attachment":

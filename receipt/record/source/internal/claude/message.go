@@ -153,9 +153,9 @@ const (
 )
 
 // outcomeOf determines the outcome of a call from the block with its result and the other members
-// of the line. A refusal by a rule counts as an error, because only its text would distinguish it
-// from an error. An outcome is doubtful if the result is a refusal by a person, or text from an MCP
-// server that resembles one.
+// of the line. Without toolDenialKind, a refusal by a rule counts as an error, because only its
+// text would distinguish it from an error. An outcome is doubtful if the result is a refusal by a
+// person, or text from an MCP server that resembles one.
 func outcomeOf(tool string, block, line, besides canon.Node) (outcome story.Outcome, doubtful bool) {
 	text, said := textOf(block), besides.String()
 	refused := block.Member("is_error").Bool() && (strings.HasPrefix(text, rejected) || strings.HasPrefix(said, rejectedShort) || strings.HasPrefix(said, failure+rejected))

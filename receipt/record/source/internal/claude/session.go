@@ -16,7 +16,7 @@ type session struct {
 	unpriced    bool // a result contains an invalid cost
 	models      []modelUse
 	usage       story.Usage      // usage of the main thread, if results do not list models
-	told, whole bool             // a result contains total usage and usage by model
+	told, whole bool             // a result contains usage; it lists this usage by model
 	open        event.List[said] // messages since the latest result
 	settled     map[string]bool  // IDs of messages that a result covers
 	less        bool             // a result reports a smaller cost than an earlier result
@@ -33,8 +33,8 @@ type modelUse struct {
 	cost string
 }
 
-// said is a message for which the log contains only lines that were written before the message was
-// complete.
+// said is a message that no result covers, so only the usage at the beginning of the message is
+// known.
 type said struct {
 	id, model, agent string
 	usage            story.Usage

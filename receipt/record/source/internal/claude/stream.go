@@ -21,7 +21,7 @@ type Stream struct {
 	end       story.End // of the latest result
 	wall      int64
 	counted   bool                  // a result contains the duration of its run
-	unclocked bool                  // another result does not contain the duration
+	unclocked bool                  // a result does not contain the duration of its run
 	results   map[canon.Digest]bool // that were read
 	mentions
 }
@@ -218,8 +218,8 @@ func (t *Stream) result(n canon.Node, x *session) {
 	t.account(n, x)
 }
 
-// endOf determines the outcome of a run from its result. A result without a valid subtype can only
-// state that there was an error.
+// endOf determines the outcome of a run from its result. The outcome is unknown if the subtype is
+// not valid, unless the result reports an error.
 func endOf(n canon.Node) story.End {
 	sub, is := n.Member("subtype"), n.Member("is_error")
 	switch {
@@ -232,7 +232,7 @@ func endOf(n canon.Node) story.End {
 }
 
 // account stores the usage that a result reports for each model. If a result does not list models,
-// its usage of the main thread is a lower bound.
+// the usage of the main thread in the result is a lower bound.
 func (t *Stream) account(n canon.Node, x *session) {
 	x.settle()
 	x.ended = true

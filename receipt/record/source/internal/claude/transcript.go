@@ -225,8 +225,9 @@ func (t *Transcript) attached(n, line canon.Node) {
 	}
 }
 
-// ofCall records the call that is named in a line about a running operation. Hooks for other events
-// do not belong to a call, and an agent's messages contain the agent's own calls.
+// ofCall records the call that is named in a line about a running operation. Hooks for events other
+// than the use of a tool do not belong to a call, and an agent's messages contain the agent's own
+// calls.
 func ofCall(s *story.Story, n, told canon.Node, kind string) {
 	call, hook := cmp.Or(s.Name(n.Member("parentToolUseID")), s.Name(n.Member("toolUseID"))), told.Member("hookEvent")
 	switch {

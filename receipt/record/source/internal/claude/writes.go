@@ -244,7 +244,7 @@ func linesOf(text []byte) [][]byte {
 	return lines
 }
 
-// ends reports whether a string ends with a line ending. An empty string has no lines.
+// ends reports whether a string is empty or ends with a line end.
 func ends(text []byte) bool { return len(text) == 0 || text[len(text)-1] == '\n' }
 
 func same(a, b [][]byte) bool { return slices.EqualFunc(a, b, bytes.Equal) }
