@@ -17,9 +17,9 @@ import (
 // of the executed action takes precedence.
 type deeds struct {
 	s        *story.Story
-	opened   story.Set                  // calls that only Codex, and not the model, has recorded so far
-	record   string                     // the type of the current record, if it states a program that Codex ran
-	ran      map[[2]string]canon.Digest // inputs of such programs, by call ID and record type
+	opened   story.Set                  // calls that, so far, only Codex has recorded, and not the model
+	record   string                     // type of the current record about an action that Codex executed
+	ran      map[[2]string]canon.Digest // inputs of these actions, by call ID and record type
 	wrote    story.Set                  // calls whose file changes are recorded
 	wrappers []string                   // open calls whose script calls other tools
 	searches int                        // number of the model's web searches that have no ID, except those that Codex itself recorded
@@ -35,8 +35,7 @@ func newDeeds(s *story.Story) *deeds {
 	return &deeds{s: s, opened: story.Set{}, wrote: story.Set{}, ran: map[[2]string]canon.Digest{}, running: map[string]*story.Call{}, inputs: map[string]string{}}
 }
 
-// ask opens a call. Its arguments may ask for the approval of a person, but the answer is not
-// logged.
+// ask opens a call. The arguments may request a person's approval, but the answer is not logged.
 func (d *deeds) ask(p canon.Node, input canon.Digest, told patch) {
 	s, id := d.s, d.s.Name(p.Member("call_id"))
 	if id == "" {
@@ -66,7 +65,7 @@ func (d *deeds) ask(p canon.Node, input canon.Digest, told patch) {
 	}
 
 	// The output determines whether the changes in a patch were made, so the changes are stored
-	// until then.
+	// until the output is read.
 	if tool != "apply_patch" && !told.ofShell {
 		return
 	}
@@ -274,8 +273,8 @@ func (d *deeds) search(id, tool string, n canon.Node) {
 }
 
 // applied records the changes that a call made according to Codex. These changes take precedence
-// over the text of the patch. If the changes and the text differ in their paths, both paths are
-// recorded. If the changes cannot be read, the text of the patch is used.
+// over the text of the patch. If the changes and the text contain different paths, all of these
+// paths are recorded. If the changes cannot be read, the text of the patch is used.
 func (d *deeds) applied(c *story.Call, told canon.Node) {
 	s := d.s
 
@@ -284,8 +283,8 @@ func (d *deeds) applied(c *story.Call, told canon.Node) {
 		return
 	}
 
-	// If the changes cannot be read, the list of writes is incomplete, unless the text of the patch
-	// is known.
+	// If the changes cannot be read, the list of writes is incomplete, unless the changes are
+	// absent and the text of the patch is known.
 	if k := told.Kind(); k != canon.KindObject && k != canon.KindArray {
 		if c.Ended() == story.Succeeded && !(c.Planned != nil && event.Absent(told)) {
 			s.Lacks(story.WriteUnread)

@@ -117,7 +117,7 @@ func (x *Exec) item(l *line) {
 func (x *Exec) call(i *item, tool string) {
 	s, id := x.s, story.Joined(x.s, i.id)
 
-	// If there is no turn, the log lacks its beginning.
+	// If no turn has begun, the log lacks the beginning of the turn.
 	if x.turn == 0 {
 		x.turn = 1
 		s.Lacks(story.TurnWithoutBeginning)
@@ -208,7 +208,7 @@ type line struct {
 	kind   string
 	thread string
 	usage  usage
-	took   bool // the line records a usage
+	took   bool // the line contains usage
 	item   item
 }
 

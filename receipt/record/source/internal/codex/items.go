@@ -176,8 +176,8 @@ func threadIn(output canon.Node) string {
 	return nameOf(doc.Root().Member("agent_id"))
 }
 
-// handOver records that a call delegated work to agents. Without the IDs of the agents, another
-// line may record the same work, so the list of handoffs is incomplete.
+// handOver records that a call delegated work to agents. If no ID of an agent is known, no handoff
+// is recorded, and every list is incomplete.
 func handOver(s *story.Story, c *story.Call, agent string, threads ...string) {
 	switch c.Ended() {
 	case story.Failed, story.Rejected, story.Denied:

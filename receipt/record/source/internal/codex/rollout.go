@@ -123,7 +123,8 @@ func (r *Rollout) bareItem(n canon.Node) {
 	r.item(n)
 }
 
-// Aside reads a line before the lines of the task, for its session and its cumulative usage.
+// Aside reads a line that precedes the lines of the task, and records only the session and the
+// cumulative usage in the line.
 func (r *Rollout) Aside(n canon.Node) {
 	f, p := r.file(), n.Member("payload")
 	if n.Member("type").String() == "session_meta" {

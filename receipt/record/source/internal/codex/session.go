@@ -34,7 +34,7 @@ type file struct {
 // stored.
 const maxCounts = 1 << 18
 
-// count records the cumulative usage of the session. Many lines record the cumulative usage.
+// count records the cumulative usage of the session, which many lines contain.
 func (f *file) count(info canon.Node) {
 	total := info.Member("total_token_usage")
 	u, ok := usageOf(total)
@@ -155,7 +155,7 @@ func (all files) tell(s *story.Story) {
 	}
 }
 
-// took adds the usage of a session without that of its parent, based on its last count.
+// took adds the usage of a session, without the usage of its parent, based on the largest count.
 func (all files) took(s *story.Story, f *file) {
 	if len(f.counts) == 0 {
 		return
@@ -284,5 +284,5 @@ func (u usage) told(floor bool) story.Usage {
 	}
 }
 
-// more compares the total numbers of tokens.
+// more reports whether u contains more tokens than v in total.
 func (u usage) more(v usage) bool { return u.input+u.output > v.input+v.output }
