@@ -44,7 +44,7 @@ func (a *account) add(s *story.Story, n canon.Node) {
 	s.Keep(len(a.chosen))
 }
 
-// trajectoryUsage reads a usage. Cached tokens are part of the prompt.
+// trajectoryUsage reads the usage from metrics. Cached tokens are part of the prompt.
 func trajectoryUsage(m canon.Node, prefix string) story.Usage {
 	return story.Usage{
 		Input: story.Count(m.Member(prefix + "prompt_tokens")), CacheRead: story.Count(m.Member(prefix + "cached_tokens")),
@@ -62,8 +62,8 @@ func (a *account) tell(s *story.Story, final canon.Node) {
 	case a.metered > 0 && (!total.Told() || whole && same(total.Input, sum.Input) && same(total.Output, sum.Output)):
 		a.tellSteps(s)
 	case a.metered > 0 && (whole && sum.More(total) || above(sum.Input, total.Input) || above(sum.Output, total.Output)):
-		// A total that is less than the sum of its parts is incorrect, even if some parts are not
-		// stated.
+		// A total that is less than the sum of its parts is incorrect, even if some parts are
+		// missing.
 		s.Lacks(story.TotalsDiffer)
 		a.tellSteps(s)
 	default:
@@ -85,7 +85,7 @@ func (a *account) tell(s *story.Story, final canon.Node) {
 	}
 }
 
-// sum returns the total usage of the steps, and reports whether every step states its usage.
+// sum returns the total usage of the steps, and reports whether every step contains its usage.
 func (a *account) sum() (sum story.Usage, whole bool) {
 	for _, x := range a.steps {
 		sum.Input, sum.Output = plus(sum.Input, x.usage.Input), plus(sum.Output, x.usage.Output)

@@ -20,7 +20,7 @@ type copilot struct {
 	ended int // the latest line that ended a turn
 
 	requests  map[string]*request // requested calls that have not started yet
-	questions map[string]bool     // by ID of a permission request, whether it has been answered
+	questions map[string]bool     // whether each permission request has been answered, by request ID
 	allowed   bool                // no permission was required at some point
 	agents    map[string]string   // names of agents, keyed by the ID of the call that started the agent
 	usage
@@ -159,7 +159,7 @@ func (r *copilot) context(n canon.Node) {
 	s.Commit = cmp.Or(s.Commit, s.Name(n.Member("headCommit")))
 }
 
-// permissions reads whether every call is allowed. If so, no decisions are recorded.
+// permissions reads whether every call is allowed. If so, the log contains no decisions.
 func (r *copilot) permissions(data canon.Node) {
 	tier := func(allowed canon.Node) {
 		switch {
@@ -195,7 +195,7 @@ func (r *copilot) asks(data canon.Node) {
 	}
 }
 
-// tool reads a record of the program about a call.
+// tool reads a record that the program wrote about a call.
 func (r *copilot) tool(kind, data canon.Node) {
 	s, id := r.s, data.Member("toolCallId")
 	switch kind.String() {
@@ -260,7 +260,7 @@ func (r *copilot) complete(data canon.Node) {
 	}
 }
 
-// ran records how a command was executed. The flags are stated as text.
+// ran records how a command was executed. In the log, the flags are strings.
 func ran(c *story.Call, told canon.Node) {
 	if c == nil {
 		return
@@ -307,7 +307,7 @@ func outcomeOf(c *story.Call, data canon.Node) story.Outcome {
 }
 
 // patchIn returns the changes in the input of apply_patch, which is a patch or an object that
-// contains one.
+// contains a patch.
 func patchIn(s *story.Story, input canon.Node) []story.Write {
 	if s.Inexact {
 		return nil
@@ -376,8 +376,8 @@ func (r *copilot) subagent(kind, data canon.Node) {
 	}
 }
 
-// End records information that is known only after the entire log: the calls that never started,
-// and the usage.
+// End records information that is known only after the entire log has been read: the calls that
+// never started, and the usage.
 func (r *copilot) End() {
 	s := r.s
 	for _, id := range r.notStarted() {
@@ -389,7 +389,7 @@ func (r *copilot) End() {
 	}
 	r.tell(s)
 
-	// Every request has an answer unless the log is incomplete.
+	// If a request has no answer, the log is incomplete.
 	s.Decided = !r.allowed && s.ReadAll("permission.")
 	for _, answered := range r.questions {
 		s.Decided = s.Decided && answered

@@ -8,8 +8,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// usage collects the token usage of all models. A process states its usage when it ends. Messages
-// state only their output tokens.
+// usage collects the token usage of all models. A process records its usage when it ends. Messages
+// contain only their output tokens.
 type usage struct {
 	shutdowns []*shutdown
 	messages  map[string]*message
@@ -17,11 +17,11 @@ type usage struct {
 	lost      bool // a process ended without a shutdown
 }
 
-// A shutdown is the usage of a process, as stated when the process ended.
+// A shutdown is the usage of a process, as recorded when the process ended.
 type shutdown struct {
 	started string // the time at which the process started
 	models  []story.Sum
-	silent  bool // the usage of a model is not stated
+	silent  bool // the usage of a model is missing
 }
 
 // A message is an answer from a model, without its text.
@@ -85,7 +85,7 @@ func modelUsage(n canon.Node) (u story.Usage, told bool) {
 	return u, told
 }
 
-// tell records the usage that processes stated or, if there is none, the output tokens of the
+// tell records the usage that the processes recorded or, if there is none, the output tokens of the
 // messages.
 func (u *usage) tell(s *story.Story) {
 	part, sums := u.open || u.lost, []story.Sum(nil)

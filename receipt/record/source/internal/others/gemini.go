@@ -170,8 +170,8 @@ func urlsIn(prompt string) (urls []string) {
 	return urls
 }
 
-// writeOf returns the change of a successful call. What it displays has the text before and after,
-// and null before if there was no file.
+// writeOf returns the change that a successful call made. The displayed result contains the text
+// before and after the change; the text before is null if the file did not exist.
 func writeOf(s *story.Story, c *story.Call, shown canon.Node) story.Write {
 	w := c.Asked()
 	if after := shown.Member("newContent"); !event.Absent(after) {
@@ -190,7 +190,7 @@ func writeOf(s *story.Story, c *story.Call, shown canon.Node) story.Write {
 // End records the agents whose chats were not read.
 func (r *gemini) End() {
 	if !r.said {
-		// A description without messages is not a chat in which nothing was said.
+		// If there is a description but no list of messages, the messages are missing.
 		r.s.Lacks(story.GarbledPart)
 	}
 	for _, id := range r.s.Handed() {

@@ -101,7 +101,7 @@ func (r *openCode) answer(info canon.Node) {
 	}
 }
 
-// end reads how a turn ended. Only the last message of the model states how the task ended.
+// end reads how a turn ended. Only the last message of the model records how the task ended.
 func (r *openCode) end(info canon.Node) {
 	s := r.s
 	s.Inferred = false
@@ -173,7 +173,7 @@ func (r *openCode) call(p, state canon.Node) {
 	}
 }
 
-// exitOf returns the outcome of a call with the status completed. A command has this status
+// exitOf returns the outcome of a call with the status "completed". A command has this status
 // regardless of its exit code.
 func exitOf(c *story.Call, told canon.Node) story.Outcome {
 	exit := told.Member("exit")
@@ -231,8 +231,8 @@ func wrote(s *story.Story, c *story.Call, told, input canon.Node) {
 	}
 }
 
-// patched records a change that apply_patch made. The text before an added file, and the text after
-// a deleted file, is empty.
+// patched records a change that apply_patch made. OpenCode records empty text before an added file
+// and after a deleted file, although there is no file.
 func patched(s *story.Story, c *story.Call, f canon.Node) {
 	w := story.Write{Path: s.Name(f.Member("filePath")), Before: s.Held(f.Member("before")), After: s.Held(f.Member("after"))}
 	switch f.Member("type").String() {
