@@ -28,8 +28,8 @@ func isOutput(name string) bool {
 	return false
 }
 
-// read records the calls that attributes name, either as NAME.tool_calls.N.id or in messages, which
-// are JSON in a string.
+// read records the calls that are named in attributes, either as NAME.tool_calls.N.id or in
+// messages, which are JSON in a string.
 func (r *asked) read(a attributes, named func(string) bool) {
 	parts := map[string]string{} // attributes of each call that has no ID
 	for _, x := range a.list.Elements() {
@@ -132,7 +132,7 @@ func (r *asked) unstated(nameless int) bool {
 	return n > 0 || r.unclear
 }
 
-// value returns a count, or 0 if it is not stated.
+// value returns a count, or 0 if there is none.
 func value(n *int64) int64 {
 	if n == nil {
 		return 0

@@ -13,8 +13,8 @@ import (
 type events struct {
 	s         *story.Story
 	requests  []*call         // calls of models
-	seen      map[string]bool // IDs of these
-	decisions bool            // events state decisions
+	seen      map[string]bool // IDs of these requests
+	decisions bool            // events record decisions
 }
 
 // event reads an event of an agent. The name of an event may begin with the name of the agent.
@@ -47,7 +47,7 @@ func (e *events) event(n canon.Node) {
 	}
 }
 
-// callOf returns the call that an event names, or nil if the event names no call.
+// callOf returns the call to which an event refers, or nil if the event contains no call ID.
 func (e *events) callOf(a attributes) *story.Call {
 	s, id := e.s, a.text(e.s, "tool_use_id", "call_id")
 	if id == "" {
@@ -145,7 +145,7 @@ func (e *events) request(a attributes) {
 	}
 }
 
-// requestOf returns the usage of a call according to an event. Claude Code states cached tokens
+// requestOf returns the usage of a call according to an event. Claude Code reports cached tokens
 // separately, but Codex includes them in the input.
 func requestOf(a attributes) story.Usage {
 	if input := a.count("input_token_count"); input != nil {
@@ -194,8 +194,8 @@ func timeless(s *story.Story) {
 	s.Partly = true
 }
 
-// session records the session that a span or an event names. The session of the task is the first
-// session that is named.
+// session records the session that is named in a span or an event. The session of the task is the
+// first session that is named.
 func session(s *story.Story, a attributes) {
 	id := a.text(s, "gen_ai.conversation.id", "session.id", "conversation.id")
 	switch {

@@ -10,7 +10,7 @@ import (
 )
 
 // The lists in this file are closed: they name all spans and events that record none of an agent's
-// actions. A span or an event of any other type may state an action, and is counted as unread.
+// actions. A span or an event of any other type may record an action, and is counted as unread.
 // Spans that follow no agent convention come from programs and libraries other than agents.
 
 // A convention is an attribute that contains the type of a span, with the values that stand for

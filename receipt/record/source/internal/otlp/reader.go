@@ -134,7 +134,7 @@ func (r *Reader) sound(list canon.Node) {
 	}
 }
 
-// garbled counts a part that may have stated anything, including a time or a decision.
+// garbled counts a part that may have contained anything, including a time or a decision.
 func (r *Reader) garbled() {
 	r.s.Lacks(story.GarbledPart)
 	r.s.Partly = true
@@ -155,7 +155,7 @@ func (r *Reader) End() {
 	calls := r.spans.counted()
 	r.settle(calls)
 
-	// If an agent writes both events and spans, both state the same calls.
+	// If an agent writes both events and spans, both record the same calls.
 	if len(calls) == 0 {
 		calls = r.events.requests
 	}
@@ -212,7 +212,7 @@ func (r *Reader) span(n canon.Node) {
 	x.http = !a.get("http.request.method", "http.method").IsZero()
 	r.spans[key] = x
 
-	// The model read more tokens than its calls report.
+	// Embeddings are not model calls, but they read tokens.
 	if embeds(a) && usageOf(a).Told() {
 		s.Lacks(story.Embedding)
 	}

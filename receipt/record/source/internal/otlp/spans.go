@@ -53,7 +53,7 @@ type call struct {
 	usage                  story.Usage
 	at                     story.Place
 	start, end             time.Time
-	nameless               bool // its span has no ID, so no other span can refer to it
+	nameless               bool // its span has no ID or no valid parent ID, so its position among the spans is unknown
 	inner                  bool // a span inside the span of this call records the same call
 }
 
@@ -244,7 +244,7 @@ func (all spans) counted() (calls []*call) {
 	return calls
 }
 
-// If spans have no IDs, settleNameless marks model calls that another span may also state. A span
+// If spans have no IDs, settleNameless marks model calls that another span may also record. A span
 // may be inside another span if its time range is within that of the other span. The innermost span
 // is used, and the others are not recorded. settleNameless reports whether any span was not
 // recorded for this reason. Spans without times may be inside any other span.
@@ -259,7 +259,7 @@ func settleNameless(all spans) (left bool) {
 		nameless[key.trace] = nameless[key.trace] || x.call.nameless
 	}
 
-	// If some spans name a trace, spans without a trace may belong to any of the traces.
+	// If some spans have a trace ID, spans without a trace ID may belong to any of the traces.
 	if lost := of[""]; len(lost) > 0 && len(of) > 1 {
 		for _, x := range lost {
 			x.nameless = true
@@ -277,9 +277,9 @@ func settleNameless(all spans) (left bool) {
 	return left
 }
 
-// settleByTime is like settleNameless, but for the calls of one trace. Earlier calls precede later
-// calls. If two calls begin at the same time, the longer call comes first, so that a call precedes
-// the calls inside it.
+// settleByTime is like settleNameless, but for the calls of one trace. The calls are sorted by
+// start time. If two calls begin at the same time, the longer call comes first, so that a call
+// precedes the calls inside it.
 func settleByTime(calls []*call) (left bool) {
 	slices.SortFunc(calls, func(a, b *call) int {
 		return cmp.Or(a.start.Compare(b.start), b.end.Compare(a.end), a.at.Compare(b.at))
