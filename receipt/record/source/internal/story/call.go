@@ -17,7 +17,7 @@ const (
 	Open       Outcome = ""
 	Succeeded  Outcome = "succeeded"
 	Failed     Outcome = "failed"
-	Canceled   Outcome = "canceled"   // the call was interrupted while it ran
+	Canceled   Outcome = "canceled"   // the call was interrupted, or was never executed
 	Denied     Outcome = "denied"     // a rule refused the call, or the log does not record who refused it
 	Rejected   Outcome = "rejected"   // a person refused the call
 	Unreported Outcome = "unreported" // the call returned, but the log does not record how it ended
@@ -43,14 +43,14 @@ func ServerOf(tool string) string {
 
 // Calls contains the tool calls of a task.
 type Calls struct {
-	Decided bool // all approvals are stated, so a call without an approval was not approved
+	Decided bool // the logs record all approvals, so a call without an approval was not approved
 
 	story    *Story
 	list     index[Call]
 	mentions map[mention]bool
 }
 
-// Known returns the call with an ID, or nil if no line has requested it yet.
+// Known returns the call with the given ID, or nil if no line has requested it yet.
 func (x *Calls) Known(id string) *Call {
 	if c := x.list.ByID[id]; c != nil && c.requested {
 		return c
@@ -69,7 +69,7 @@ func (x *Calls) Asked() iter.Seq[*Call] {
 	}
 }
 
-// Call returns the call with an ID.
+// Call returns the call with the given ID, and creates it if necessary.
 func (x *Calls) Call(id string) *Call {
 	c, fresh := x.list.entry(x.story, id)
 	if fresh {
@@ -140,9 +140,9 @@ type Call struct {
 	Duration  *int64   // milliseconds
 	Category  string   // of the error
 	RanNot    bool     // a line records that the call was never executed
-	Doubtful  bool     // the result is a refusal by a person, or text from the server of the tool that resembles one
+	Doubtful  bool     // the result is a refusal by a person, or text from the tool's server that resembles a refusal
 	ExitCode  *int64   // of the command
-	Git       []string // Git actions of the call, as stated in the log
+	Git       []string // Git actions of the call, as recorded in the log
 	Flags     []string // how the call was executed: background, sandbox:NAME, sandbox_off_requested
 	Hints     Hints    // hints in the text of the command
 	Path      string   // path of the file that the call was requested to write
@@ -252,8 +252,8 @@ func (c *Call) Close(outcome Outcome, output canon.Digest) bool {
 	return true
 }
 
-// Ran records the outcome of the call that the program stated after executing it. The result that
-// the program returned to the model does not change this outcome.
+// Ran records the outcome that the program reported after it executed the call. The result that the
+// program returned to the model does not change this outcome.
 func (c *Call) Ran(outcome Outcome) {
 	switch {
 	case c.shared:
@@ -291,7 +291,7 @@ func (c *Call) Approve() {
 	}
 }
 
-// Refused records that a rule or a person refused the call, regardless of its stated result.
+// Refused records that a rule or a person refused the call, regardless of the recorded result.
 func (c *Call) Refused() {
 	if c.outcome != Rejected && !c.shared {
 		c.Settle(Denied)

@@ -13,8 +13,8 @@ import (
 // A Gap is a reason why a log records only a part of the actions or of the usage.
 type Gap int
 
-// The causes. The table in gaps lists the parts of the receipt that each gap leaves unreported or
-// incomplete.
+// The causes. The table that gaps returns lists the parts of the receipt that each gap leaves
+// unreported or incomplete.
 const (
 	PartMissing Gap = iota // a part of the log is missing
 	GarbledPart
@@ -122,7 +122,7 @@ func (g *Gaps) Lacks(cause Gap) {
 	g.atLeast, g.untold = union(g.atLeast, lack.atLeast), union(g.untold, lack.untold)
 }
 
-// Missing records that an agent worked for this agent, and that the log of that agent was not read.
+// Missing records that the log of another agent, which worked for this agent, was not read.
 func (g *Gaps) Missing(agent string) {
 	g.missing = Once(g.missing, agent)
 	g.Lacks(PartMissing)

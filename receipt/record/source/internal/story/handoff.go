@@ -34,7 +34,8 @@ type Handoff struct {
 	first Place
 }
 
-// Handoff returns the work with an ID. If id is "", the label identifies the work.
+// Handoff returns the work with the given ID, and creates it if necessary. If id is "", the label
+// identifies the work.
 func (x *Handoffs) Handoff(id, label string) *Handoff {
 	key := id
 	if id == "" {
@@ -48,7 +49,7 @@ func (x *Handoffs) Handoff(id, label string) *Handoff {
 	return h
 }
 
-// Given returns the work with an ID, or nil if no line delegated such work.
+// Given returns the work with the given ID, or nil if no line delegated such work.
 func (x *Handoffs) Given(id string) *Handoff { return x.list.ByID[id] }
 
 // Handed returns the IDs of work that was delegated to other agents, without work that has no ID.

@@ -33,7 +33,7 @@ type Message struct {
 	told  bool
 }
 
-// Message returns the message with an ID, and reports whether it is new.
+// Message returns the message with the given ID, and reports whether it is new.
 func (x *Messages) Message(id string) (m *Message, fresh bool) {
 	m, fresh = x.list.entry(x.story, id)
 	if fresh {
@@ -49,8 +49,8 @@ func (x *Messages) MessageAt(id string, at Place) *Message {
 	return m
 }
 
-// Said records a message from a model, and reports whether no earlier line stated it. The counts
-// are final if the number of output tokens is stated.
+// Said records a message from a model, and reports whether it is new. The counts are final if the
+// number of output tokens is stated.
 func (x *Messages) Said(id, model, provider string, u Usage) (fresh bool) {
 	s := x.story
 	s.Model, s.Provider = cmp.Or(s.Model, model), cmp.Or(s.Provider, provider)
@@ -110,11 +110,11 @@ func (x *Sum) members() event.Members {
 type Usage struct {
 	Input, Output *int64 // all tokens that the model read and wrote
 
-	// CacheRead and CacheWrite are the input tokens that were read from a cache and written to a
-	// cache. Reasoning is the part of the output that is reasoning.
+	// CacheRead and CacheWrite are the numbers of input tokens that were read from a cache and
+	// written to a cache. Reasoning is the number of output tokens used for reasoning.
 	CacheRead, CacheWrite, Reasoning *int64
 
-	InputFloor, Floor bool // the input or the output is a lower bound
+	InputFloor, Floor bool // the input is a lower bound; the output is a lower bound
 	Apart             bool // Input is the sum of uncached input, CacheRead, and CacheWrite
 }
 
@@ -124,7 +124,7 @@ type Usage struct {
 func Apart(fresh, read, written, output *int64) Usage {
 	u := Usage{Apart: true, CacheRead: read, CacheWrite: written, Output: output, InputFloor: fresh == nil}
 
-	// Parts that are not stated do not contribute to the sum.
+	// Missing parts do not contribute to the sum.
 	for _, n := range []*int64{fresh, read, written} {
 		if n == nil {
 			continue
@@ -161,7 +161,7 @@ func (u *Usage) Plus(part canon.Node) {
 // Told reports whether the input or the output is stated.
 func (u Usage) Told() bool { return u.Input != nil || u.Output != nil }
 
-// More reports whether u states more of the usage of a message than another line does.
+// More reports whether u is more complete than the usage in another line of the same message.
 func (u Usage) More(than Usage) bool {
 	switch {
 	case u.Output == nil:

@@ -31,7 +31,7 @@ func (p Place) Compare(q Place) int { return p.order - q.order }
 
 // A clock contains the time of the current line, and limits the memory for all lines.
 type clock struct {
-	Partly bool // only some lines have times, so there may be earlier and later times
+	Partly bool // some lines have no valid time, so there may be earlier or later times
 
 	now         time.Time // the current line's time
 	first, last time.Time
@@ -55,7 +55,7 @@ func (c *clock) At(at time.Time) {
 	}
 }
 
-// Span returns the times of the first and the last line, or zero times if no line has a time.
+// Span returns the earliest and the latest time of any line, or zero times if no line has a time.
 func (c *clock) Span() (first, last time.Time) { return c.first, c.last }
 
 // Now returns the time of the current line or, if it has none, of the latest earlier line in the

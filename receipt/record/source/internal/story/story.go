@@ -35,8 +35,8 @@ type Story struct {
 	changes   index[change]
 }
 
-// About describes the task as a whole, based on the order of the logs. An empty string means that
-// the value is not stated.
+// About describes the task as a whole. Some values depend on the order of the logs. An empty string
+// means that no log records the value.
 type About struct {
 	Model, Provider string   // the selected model, which is the first that was named
 	Workspace       string   // the directory in which the agent worked, as an absolute path
@@ -129,16 +129,16 @@ func New(kind string) *Story {
 	return s
 }
 
-// Begin begins another log, whose lines follow. A line without a time has the time of the previous
-// line in its log.
+// Begin starts another log, to which the following lines belong. A line without a time has the time
+// of the previous line in its log.
 func (s *Story) Begin(name string) *Log {
 	l := &Log{Name: name}
 	s.Logs, s.now = append(s.Logs, l), time.Time{}
 	return l
 }
 
-// Stamped is like At, but for a JSON value that is an RFC 3339 date-time, which it returns. If the
-// value is present but invalid, it is unknown when the task began and ended.
+// Stamped is like At, but parses an RFC 3339 date-time in a JSON value, and returns the time. If
+// the value is present but invalid, it is unknown when the task began and ended.
 func (s *Story) Stamped(n canon.Node) (at time.Time) {
 	if at = Stamp(n); at.IsZero() && !event.Absent(n) {
 		s.Note("unreadable_times")
@@ -288,7 +288,7 @@ func (s *Story) Prompt(line string, words canon.Node) {
 	p.count++
 }
 
-// members returns nil if there was no prompt.
+// members returns a description of the prompts, or nil if there are none.
 func (p *prompts) members() any {
 	if p.count == 0 {
 		return nil
@@ -461,7 +461,7 @@ func Unnamed(digests []byte) string {
 // a limit was exceeded, or the error that add returned.
 func (s *Story) Tell(task string, add func([]byte) error) error { return tell(s, task, add) }
 
-// Empty reports whether no line records anything.
+// Empty reports whether the story has no content.
 func (s *Story) Empty() bool {
 	return s.Session() == "" && s.first.IsZero() && len(s.Calls.list.Order) == 0 && len(s.Messages.list.Order) == 0 && len(s.sums) == 0 && len(s.atLeast) == 0 && !s.partial
 }

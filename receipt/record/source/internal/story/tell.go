@@ -127,7 +127,7 @@ func (t *teller) missing(timed bool) (untold, floor []string) {
 	switch {
 	case !timed:
 		untold = append(untold, "/lifecycle/started_at", "/lifecycle/completed_at")
-	// The last line is not the end of the task.
+	// The last line that was read may not be the end of the task.
 	case s.open():
 		untold = append(untold, "/lifecycle/completed_at")
 		if s.Wall == nil {
@@ -135,7 +135,7 @@ func (t *teller) missing(timed bool) (untold, floor []string) {
 		}
 	}
 
-	// Unless every decision is stated, the list of decisions is incomplete.
+	// Unless the logs record every decision, the list of decisions is incomplete.
 	if !s.Decided {
 		untold = append(untold, "/approvals")
 		for c := range s.Asked() {

@@ -26,7 +26,7 @@ type Tool struct {
 // Tools contains the tools of an agent by name.
 type Tools map[string]Tool
 
-// Ask records that a line requests a tool call. It returns the call, or nil if the line records no
+// Ask records that a line requests a tool call. It returns the call, or nil if the line contains no
 // ID, and reports whether the request is the first for this call. The input may be JSON in a
 // string.
 func (t Tools) Ask(s *Story, id, tool, input canon.Node) (c *Call, fresh bool) {
@@ -64,8 +64,9 @@ func (t Tools) Ask(s *Story, id, tool, input canon.Node) (c *Call, fresh bool) {
 	return c, true
 }
 
-// ExitIn returns the exit code on the last line of text that begins with words, or nil if there is
-// no such line. It ignores the first line. Agents append these words to the output of a command.
+// ExitIn returns the exit code on the last line of text that begins with the given words, or nil if
+// there is no such line. It ignores the first line. Agents append these words to the output of a
+// command.
 func ExitIn(text, words string) *int64 {
 	_, rest, found := strings.Cut(text[max(strings.LastIndex(text, "\n"+words), 0):], "\n"+words)
 	digits, _, _ := strings.Cut(rest, "\n")

@@ -107,7 +107,7 @@ func thatWrote(calls []*Call) (all []*Call) {
 	return all
 }
 
-// members returns nil if no path was written more than once.
+// members returns the counts and the broken pairs, or nil if no path was written more than once.
 func (c continuity) members() any {
 	if c.pairs+c.unchecked == 0 {
 		return nil
