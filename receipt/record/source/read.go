@@ -154,8 +154,8 @@ func (r *reading) log(in Input) error {
 }
 
 // ended records the size and the digest of a log. A log that is still growing, or that was
-// truncated, ends in the middle of a line. If that line is not read, it may state a different end
-// than the earlier lines.
+// truncated, ends in the middle of a line. If that line cannot be read, it may have recorded a
+// different outcome than the earlier lines.
 func (r *reading) ended(text *lines, in Input) {
 	r.story.Endless = r.story.Endless || text.count > 0 && !r.read
 	r.now.Cut = !text.ended && !r.read
@@ -246,7 +246,7 @@ func (r *reading) begin(name string, text *lines) (head []rawLine, err error) {
 	return head, r.choose(name, kind)
 }
 
-// joined returns the lines as they were read.
+// joined returns the lines, each followed by a line feed.
 func joined(head []rawLine) (text []byte) {
 	for _, l := range head {
 		text = append(append(text, l.text...), '\n')
