@@ -18,7 +18,7 @@ import (
 )
 
 // A naive verifier verifies a receipt in the obvious way, with a library for each step. It does not
-// check policies, times, and other aspects that this module checks.
+// check policies, times, or other aspects that this module checks.
 type naive struct {
 	schema *jsonschema.Schema
 	keys   map[string]ed25519.PublicKey // nil if signatures are not checked
