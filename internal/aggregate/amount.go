@@ -38,7 +38,7 @@ func (a *amount) add(number []byte) bool {
 		scale = 0
 	}
 
-	// Both numbers are converted to the finer scale, which is exact.
+	// Both numbers are converted to the finer scale, which loses no digits.
 	a.raise(scale)
 	if scale < a.scale {
 		units.Mul(&units, tenTo(a.scale-scale))

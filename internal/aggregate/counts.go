@@ -2,7 +2,7 @@ package aggregate
 
 import "github.com/receiptkit/receiptkit/canon"
 
-// counts contains sums over some receipts.
+// counts contains the sums for a set of receipts.
 type counts struct {
 	Receipts  int       `json:"receipts"`
 	Files     int       `json:"files"`      // entries of side_effects.fs_writes

@@ -54,8 +54,8 @@ func (l *timeline[T]) coarsen() {
 }
 
 // shown returns the timeline in the shortest unit in which its chart does not consist mostly of
-// gaps, and the first instants of its bins in order. More receipts may then be added to the
-// original timeline.
+// gaps, and the first instants of its bins in order. Receipts can still be added to the original
+// timeline afterward.
 func (l timeline[T]) shown() (coarse timeline[T], starts []time.Time) {
 	starts = l.starts()
 	for l.unit < century && l.unit.sparse(starts) {
@@ -113,7 +113,7 @@ func (u unit) start(t time.Time) time.Time {
 func (u unit) between(from, to time.Time) int {
 	switch u {
 	case hour:
-		return int(to.Sub(from) / time.Hour) // a Duration is limited to 292 years, and so is this count
+		return int(to.Sub(from) / time.Hour) // a Duration can represent at most 292 years, which also limits this count
 	case day:
 		return int(to.Sub(from) / (24 * time.Hour))
 	case month:
