@@ -20,11 +20,12 @@
 //     of the commit, 40 or 64 lowercase hexadecimal digits. If the receipt names no commit, the
 //     caller may name one, and this subject then relies on the caller.
 //
-// Values that the source did not record, and entries that may not have happened, are not subjects.
-// Digests and entries in metadata.unreported are therefore omitted, and so are digests, entries,
-// and lists in metadata.at_most. If only a list is in metadata.unreported, it is incomplete, and
-// its entries are included. Equal subjects are listed once. If there are no subjects, the receipt
-// itself is the subject, with its receipt_hash. There are at most [MaxSubjects] subjects.
+// Values that the source did not record, and entries for actions that may not have happened, are
+// not subjects. Digests and entries in metadata.unreported are therefore omitted, and so are
+// digests, entries, and lists in metadata.at_most. If only a list is in metadata.unreported, it is
+// incomplete, and its entries are included. Equal subjects are listed once. If there are no
+// subjects, the receipt itself is the subject, with its receipt_hash. There are at most
+// [MaxSubjects] subjects.
 //
 // The commit that was checked out when an agent began (metadata.source.git_commit) is not a
 // subject, because the task resulted in a different commit.

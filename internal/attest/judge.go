@@ -10,8 +10,8 @@ import (
 
 // A judge evaluates an envelope's signature in the same way as a verifier evaluates a receipt's
 // signature: the key must be allowed to speak for the issuer, in this role, at this time. For this
-// purpose, the signature of the envelope replaces the signatures in the receipt, which its hash
-// does not cover.
+// purpose, the signature of the envelope replaces the signatures in the receipt, which the
+// receipt's hash does not cover.
 type judge struct {
 	policy receipt.Policy
 
@@ -32,7 +32,7 @@ func newJudge(trust receipt.Trust, policy receipt.Policy) *judge {
 // weigh returns the check for the signature, as part of the step "signatures", and the result for
 // the signature.
 func (j *judge) weigh(e *Envelope, root canon.Node) (receipt.Check, receipt.SignatureResult) {
-	// Concurrent calls share one verifier and its memory, so only one runs at a time.
+	// Concurrent calls share one verifier and its memory, so only one call runs at a time.
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if err := j.ready(); err != nil {

@@ -201,7 +201,8 @@ func (s *Statement) compare(root canon.Node, text []byte) *Error {
 		return nil
 	}
 
-	// Other subjects contradict the receipt, and any other form is malformed.
+	// Different subjects contradict the receipt. Any other difference means that the statement is
+	// malformed.
 	list := root.Member("subject")
 	other := Statement{receipt: s.receipt}
 	form := append(bytes.TrimSuffix(other.append(nil), []byte("[]}")), list.AppendCanonical(nil)...)
