@@ -38,7 +38,7 @@ func NewBody(r *http.Request, a *Answer, idle time.Duration) *Body {
 		return b
 	}
 
-	// An outer handler may have wrapped the body of a request that has none.
+	// An outer handler may have wrapped http.NoBody, so the length is checked, too.
 	if r.Body == nil || r.Body == http.NoBody || r.ContentLength == 0 {
 		b.from, b.ended = http.NoBody, true
 		return b
