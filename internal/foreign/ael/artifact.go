@@ -13,7 +13,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// An artifact is a directory of evidence, in one document with the text of each file.
+// An artifact is a directory of evidence, represented by one document that contains the text of
+// each file.
 type artifact struct {
 	f        *receipt.Foreign
 	files    canon.Node

@@ -129,9 +129,9 @@ func (r *record) each(list canon.Node, names ...string) bool {
 	return true
 }
 
-// vocabulary checks the members with fixed values. Each line contains a path and the permitted
-// values; * in a path stands for every element of an array. Absent members are skipped if they are
-// optional.
+// vocabulary checks the members that permit only certain values. Each line contains a path and the
+// permitted values; * in a path stands for every element of an array. Absent members are skipped if
+// they are optional.
 func (r *record) vocabulary() bool {
 	const posture = " no_network allowlist sinkhole unsafe_bypass_egress"
 	for _, line := range []string{

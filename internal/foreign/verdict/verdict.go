@@ -84,8 +84,8 @@ func read(doc *canon.Document, format, timeName string, check func(*receipt.Fore
 	return f
 }
 
-// author reads the signatures. The key of each signature must be the verifier itself, or be trusted
-// for the verifier.
+// author reads the signatures. If the verifier is identified by a key, each signature must be by
+// that key. Otherwise, the key of each signature must be trusted for the verifier.
 func author(f *receipt.Foreign, s *form.Statement, id canon.Node, at time.Time) {
 	issuer := id.String()
 	key, isKey := strings.CutPrefix(issuer, keyURN)
