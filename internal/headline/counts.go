@@ -8,7 +8,7 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// A counter counts the distinct objects that the lists of a receipt name.
+// A counter counts the distinct objects that are named in the lists of a receipt.
 type counter struct{ *Reading }
 
 // A tally is the result of counting the entries of a list and the distinct objects that they name.
@@ -29,8 +29,8 @@ func (t tally) things() (n int, more bool) {
 	return max(t.distinct, 1), true
 }
 
-// tally counts the entries of a list of side effects. An entry that may not have happened is not
-// counted. If the receipt withholds the name of an entry, name must return "".
+// tally counts the entries of a list of side effects. An entry for an effect that may not have
+// happened is not counted. If the receipt withholds the name of an entry, name must return "".
 func (r counter) tally(list string, name func(i int, n canon.Node) string) tally {
 	at := "/side_effects/" + list
 	t, seen := tally{open: r.Unreported.Has(at), over: r.Over.Has(at)}, map[string]bool{}
@@ -52,7 +52,8 @@ func (r counter) tally(list string, name func(i int, n canon.Node) string) tally
 	return t
 }
 
-// happened returns the entries in a list of side effects, without those that may not have happened.
+// happened returns the entries in a list of side effects, without entries for effects that may not
+// have happened.
 func (r counter) happened(list string) (nodes []canon.Node) {
 	for _, n := range r.Root.Member("side_effects").Member(list).Elements() {
 		if !r.Possible(n) {

@@ -179,8 +179,8 @@ func sentence(t *testing.T, text []byte) string {
 	return headline.Read(doc.Root()).Sentence()
 }
 
-// checked compares the numbers in a headline with independent counts of the JSON text. It reports
-// whether the text is an object.
+// checked compares the numbers in a headline with numbers that are counted independently in the
+// JSON text. It reports whether the text is an object.
 func checked(t *testing.T, name string, text []byte) bool {
 	t.Helper()
 	var root map[string]any

@@ -45,7 +45,7 @@ func pointers(root canon.Node, name string) (list receipt.Pointers) {
 
 // Hidden reports whether the source did not report a value, so that the value in the receipt is
 // only a placeholder. If a list may be incomplete, its entries were still reported, and so were the
-// members of an entry that may not have happened.
+// members of an entry for an effect that may not have happened.
 func (r *Reading) Hidden(n canon.Node) bool {
 	return len(r.Unreported) > 0 && !n.IsZero() && r.Hides(n.Pointer())
 }
@@ -67,7 +67,7 @@ func (r *Reading) Hides(pointer string) bool {
 	return false
 }
 
-// Possible reports whether an entry of a list may not have happened.
+// Possible reports whether the effect that a list entry describes may not have happened.
 func (r *Reading) Possible(entry canon.Node) bool {
 	return len(r.Unreported) > 0 && lists(r.Unreported, entry.Pointer())
 }

@@ -37,7 +37,8 @@ func rowText(rows []headline.Row, label string) string {
 	return strings.Join(rowTexts(rows, label), "\n")
 }
 
-// checkRows compares the numbers in the rows with independent counts of the JSON text.
+// checkRows compares the numbers in the rows with numbers that are counted independently in the
+// JSON text.
 func (c counter) checkRows(t *testing.T, name string, rows []headline.Row) {
 	t.Helper()
 	c.checkTools(t, name, rowText(rows, "Tools"))
@@ -82,7 +83,7 @@ func (c counter) checkRows(t *testing.T, name string, rows []headline.Row) {
 	}
 }
 
-// each calls visit for the entries that happened.
+// each calls visit for each entry whose effect happened.
 func (c counter) each(list string, visit func(map[string]any, func(string) bool)) {
 	for i, e := range listOf(c.root, "side_effects", list) {
 		place := fmt.Sprintf("/side_effects/%s/%d", list, i)
