@@ -89,7 +89,7 @@ func Branches(start uint64, leaves []merkle.Hash) (list []Branch) {
 var errBranches = errors.New("join: branches of a tree are not consecutive")
 
 // rootOf returns the root of branches in any order, which must together contain each of the first
-// size leaves once (RFC 9162 section 2.1.1).
+// leaves, up to the given size, exactly once (RFC 9162 section 2.1.1).
 func rootOf(branches []Branch, size uint64) (merkle.Hash, error) {
 	branches = slices.SortedFunc(slices.Values(branches), func(a, b Branch) int { return cmp.Compare(a.Start, b.Start) })
 
