@@ -56,8 +56,8 @@ const (
 )
 
 // Foreign reports whether a file contains no receipts and cannot be mistaken for a receipt, so that
-// nothing in it is invalid. Plain text is not foreign, because nothing shows that it was never a
-// receipt.
+// there is nothing in it to refute. Plain text is not foreign, because nothing shows that it was
+// never a receipt.
 func (k Kind) Foreign() bool {
 	switch k {
 	case Unknown, Draft, Keys, Timestamp, Disclosures, Batch, Report, Policy, Text:
