@@ -247,8 +247,8 @@ func validSarif(t *testing.T, path string) {
 	}
 }
 
-// TestAction verifies that the action fails if and only if receipt verify fails, and that its SARIF
-// output is valid according to the schema.
+// TestAction verifies that the action fails if and only if "receipt verify" fails, and that its
+// SARIF output conforms to the schema.
 func TestAction(t *testing.T) {
 	good, tampered := workspace(t, false), workspace(t, true)
 	write(t, good, "policy.json", `{"witnesses":{"threshold":1}}`)

@@ -12,7 +12,7 @@ import (
 )
 
 // bills writes a CycloneDX 1.6 bill of materials (JSON) next to each program. The bill lists the
-// standard library and the modules that go build recorded in the program.
+// standard library and the modules that "go build" recorded in the program.
 func (r *release) bills(context.Context) error {
 	for _, p := range r.programs {
 		info, err := buildinfo.ReadFile(filepath.Join(r.dir, p.name))

@@ -129,8 +129,8 @@ func needs(t *testing.T, tools ...string) {
 	}
 }
 
-// TestFormula verifies that the formula states a version without v, and the tag, the name, and the
-// digest of each program for macOS and Linux.
+// TestFormula verifies that the formula states a version without the prefix "v", and the tag, the
+// name, and the digest of each program for macOS and Linux.
 func TestFormula(t *testing.T) {
 	r := &release{dir: t.TempDir(), version: "v1.2.3", programs: []program{{"darwin", "arm64", "a"}, {"linux", "amd64", "b"}, {"windows", "amd64", "c.exe"}}}
 	for _, p := range r.programs {
@@ -155,7 +155,7 @@ func TestFormula(t *testing.T) {
 	}
 }
 
-// checkBill verifies that the bill lists exactly the modules that go version -m prints.
+// checkBill verifies that the bill lists exactly the modules that "go version -m" prints.
 func checkBill(t *testing.T, r *release, name string) {
 	want := []string{"std@" + runtime.Version()}
 	for line := range strings.Lines(run(t, r.dir, true, "go", "version", "-m", name)) {
