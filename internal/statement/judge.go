@@ -187,8 +187,8 @@ func (j *judge) signer(s *Signed) (code receipt.Code, detail string) {
 	return code, detail
 }
 
-// speaks reports whether a key may speak for an issuer at a given time. A revoked key never may,
-// unless it was revoked because it was superseded.
+// speaks reports whether a key may speak for an issuer at a given time. A key that was revoked as
+// superseded may speak only before the revocation. Any other revoked key may not speak.
 func speaks(k *receipt.Key, issuer string, at time.Time) bool {
 	switch {
 	case !k.Has(receipt.RoleIssuer) || !slices.Contains(k.Issuers, issuer):
