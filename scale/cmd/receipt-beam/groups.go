@@ -10,7 +10,7 @@ import (
 // ofAll is the single key of values that concern all inputs.
 const ofAll = 0
 
-// These are the values of the first byte of a mark on its way to the second pass.
+// These are the possible values of the first byte of a mark that is sent to the second pass.
 const (
 	ofLink byte = iota // the result of the groupings for a link
 	ofCopy             // the original receipt of which this receipt is a copy
