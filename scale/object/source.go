@@ -66,7 +66,8 @@ func (o *object) at(offset int64, want version, pinned bool) (*blob.Reader, erro
 	return nil, err
 }
 
-// attempts is how many times in a row a read is resumed if it received no bytes.
+// attempts is the number of consecutive times that a read is resumed without having received any
+// bytes.
 const attempts = 3
 
 // A reading reads a version until its end, even if the connection is interrupted.
