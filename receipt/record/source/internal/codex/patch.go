@@ -51,9 +51,9 @@ func patchIn(arguments canon.Node) patch {
 	return patch{}
 }
 
-// changesOf returns the file changes that Codex made: a map keyed by path, or an array of {path,
-// kind}. Codex records the content of added and deleted files. For an update, it records only a
-// diff.
+// changesOf parses the file changes that Codex made, which are a map keyed by path or an array of
+// {path, kind}. Codex records the content of added and deleted files. For an update, it records
+// only a diff.
 func changesOf(s *story.Story, changes canon.Node) (list []story.Write) {
 	if changes.Kind() == canon.KindArray {
 		return writesOf(changes)
