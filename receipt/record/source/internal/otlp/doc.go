@@ -4,7 +4,7 @@
 //
 // Exporters write IDs in hexadecimal digits or base64, numbers as strings, and enums by number or
 // by name. A file contains one object per line, a single object, or an array. The package accepts
-// all of these forms. docs/sources.md lists the values that they state.
+// all of these forms. docs/sources.md lists the values that the package reads.
 //
 // # Rules
 //
