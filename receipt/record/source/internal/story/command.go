@@ -33,8 +33,8 @@ func HintsIn(text string) (h Hints) {
 	return h
 }
 
-// bare removes the words that may precede the name of the program: assignments, and programs that
-// run another program.
+// bare removes the words that may precede the name of the program: assignments, shell keywords, and
+// programs that run another program.
 func bare(words []string) []string {
 	for len(words) > 0 {
 		switch w := path.Base(words[0]); {
@@ -162,7 +162,7 @@ func split(text string) [][]string {
 		case ';', '|', '&', '(', ')', '`':
 			s.endCommand()
 
-		// A here-document begins after the line. Its delimiter is not a word of the command.
+		// A here-document begins after the line. The delimiter is not a word of the command.
 		case '<':
 			if delimiter, end := document(text, i); delimiter != "" {
 				s.endWord()
@@ -170,7 +170,7 @@ func split(text string) [][]string {
 				i = end
 			}
 
-		// A comment begins with a word that begins with #.
+		// A comment begins with a word that begins with "#".
 		case '#':
 			if s.inWord {
 				s.add(c)
@@ -204,7 +204,7 @@ func (s *splitter) endCommand() {
 	}
 }
 
-// quoted reads a quoted part of a word and returns where it ends.
+// quoted reads a quoted part of a word, and returns the offset of its end.
 func (s *splitter) quoted(text string, from int) int {
 	s.inWord = true
 	for i := from + 1; i < len(text); i++ {
@@ -222,8 +222,8 @@ func (s *splitter) quoted(text string, from int) int {
 	return len(text)
 }
 
-// document returns the delimiter of the here-document that begins at an offset, and the offset
-// of its end; "" if there is none.
+// document returns the delimiter of the here-document that begins at the given offset, and the
+// offset of the delimiter's end, or "" if no here-document begins there.
 func document(text string, at int) (delimiter string, end int) {
 	rest, ok := strings.CutPrefix(text[at:], "<<")
 	if !ok || strings.HasPrefix(rest, "<") {
