@@ -10,10 +10,9 @@
 // # One way to a draft
 //
 // For each source, a reader passes the statements in the lines of a log to a story (package story).
-// The story is returned as protocol events, and the recorder of package record creates the draft
-// from these events. If the events are stored (record.Options.Keep) and recorded again, the draft
-// is the same, byte for byte. As for every log, metadata.unreported lists what the source does not
-// record.
+// The story is converted to protocol events, from which the recorder of package record creates the
+// draft. If the events are stored (record.Options.Keep) and recorded again, the draft is the same,
+// byte for byte. As for every log, metadata.unreported lists what the source does not record.
 //
 // # One reader per source
 //
