@@ -108,7 +108,7 @@ func call(f *Translator, fr *frame, c hostCall) {
 	})
 }
 
-// wrote returns the writes that a response implies, or nil if it implies none.
+// wrote returns the writes that a response implies, or nil if the writes are unknown.
 func (c *hostCall) wrote(result canon.Node) any {
 	switch told := result.Member("written"); {
 	case told.Kind() == canon.KindBool && !told.Bool():

@@ -84,7 +84,7 @@ func permitted(f *Translator, fr *frame, options []byte, id, callID string) {
 		return
 	}
 
-	// A denial has a reason if the answer, or the matching form of the answer, states a reason.
+	// A denial has a reason if the answer, or the matching form of the answer, contains a reason.
 	p["decision"] = decision
 	p["reason"] = event.Shorten(cmp.Or(fr.Text(fr.Root.Member("error"), "message"), fr.Text(a.result, "reason")))
 	if p["reason"] == "" && a.granted().Kind() == canon.KindBool {
@@ -93,7 +93,7 @@ func permitted(f *Translator, fr *frame, options []byte, id, callID string) {
 	f.emit(fr, "tool.denied", p)
 }
 
-// translateAsked opens a durable approval. Both the notification and the update may state the
+// translateAsked opens a durable approval. Both the notification and the update may contain the
 // approval request.
 func translateAsked(f *Translator, fr *frame) {
 	request := Own(fr.about(), "approval_request", "approvalRequest")

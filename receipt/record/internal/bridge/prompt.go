@@ -52,7 +52,7 @@ func translateLoad(f *Translator, fr *frame) {
 }
 
 func stopped(f *Translator, fr *frame) {
-	if f.session.stated || f.to.Ended() { // the events of the task state its end
+	if f.session.stated || f.to.Ended() { // task events record the end
 		f.counts.Silent++
 		return
 	}

@@ -26,7 +26,7 @@ type Taker interface {
 
 // Options contains values that frames do not record.
 type Options struct {
-	TaskID        string // required, because no frame names the task
+	TaskID        string // required, because frames do not contain it
 	SessionID     string // default: the session in the first frame that names one
 	WorkspaceRef  string // workspace reference of the events; "" for none
 	WorkspaceRoot string // prefix to remove from file paths; if "", absolute paths are outside the workspace
