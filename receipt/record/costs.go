@@ -185,7 +185,7 @@ func (s *costs) count(r *run, e *event.Event, sum, total *tokens, n *int64, ofMo
 	total.doubtful = total.doubtful || r.spans.ended.twice(e)
 }
 
-// number returns the sum for a member of the draft, or nil if no span stated a value.
+// number returns the sum for a member of the draft, or nil if no span recorded a value.
 func (n tokens) number(t *telling, at string) *int64 {
 	if !n.told {
 		return nil

@@ -67,8 +67,8 @@
 // model call and its cost, is recorded with [Turn.Event]. docs/record.md contains the table.
 //
 // A message is a JSON object with role, content, tool_calls, and tool_call_id. [CheckMessage]
-// verifies that a message has the structure that its role requires. The events contain digests of
-// messages, and the arguments and results of tool calls.
+// verifies that a message has the structure that its role requires. The events contain the
+// arguments and results of tool calls, but only the digests of messages.
 //
 //	{"role": "user", "content": "Send the email to Bob."}
 //	{"role": "assistant", "content": [], "tool_calls": [{"id": "call_1", "name": "mail.send", "arguments": {"to": "bob"}}]}
@@ -78,14 +78,14 @@
 // A suspended turn waits for one signal. Any other signal is refused with a [SignalError], and
 // changes nothing.
 //
-// A suspended turn has no receipt until it has ended; its duration includes the wait for the
-// signal. The first signal with the expected ID decides. If a turn waits for the same signal again,
-// the second wait is a new question, and "#2" is appended to its approval ID. The harness, not the
-// payload, determines the sender of a signal. A payload without a decision is not an approval, and
-// /approvals/N/decision is unreported. Programs that act on a signal must use [Signal.Decision],
-// because another parser may find a different decision in the same bytes. If a turn failed before
-// it entered the graph, it never started, so /lifecycle/started_at is unreported. A message without
-// a session is not part of a turn, and has no receipt.
+// A suspended turn has no receipt until it has ended. The duration of the turn includes the wait
+// for the signal. The first signal with the expected ID decides. If a turn waits for the same
+// signal again, the second wait is a new question, and "#2" is appended to its approval ID. The
+// harness, not the payload, determines the sender of a signal. A payload without a decision is not
+// an approval, and /approvals/N/decision is unreported. Programs that act on a signal must use
+// [Signal.Decision], because another parser may find a different decision in the same bytes. If a
+// turn failed before it entered the graph, it never started, so /lifecycle/started_at is
+// unreported. A message without a session is not part of a turn, and has no receipt.
 //
 // Digests of messages are the SHA-256 of their RFC 8785 form. If a message is not strict JSON, its
 // message_sha256 is the digest of its bytes. content_sha256 is the digest of the content; a string

@@ -14,7 +14,7 @@ import (
 type material struct {
 	receipt.Material
 	call *call
-	told answer // location of the answer, if the material belongs to no call
+	told answer // location of the answer, if the material does not belong to a call
 }
 
 // materials contains the materials in the order in which the task, or the task that it replays,
@@ -129,7 +129,7 @@ type Dependency struct {
 	CallID  string // ID of the tool call that returned it, or ""
 }
 
-// An answer is the location of an answer in the log.
+// An answer identifies the location of an answer in the log.
 type answer struct {
 	event   string
 	index   int

@@ -15,8 +15,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// Options contain the values that events do not contain. Only Issuer.ID is required. A recorder
-// reads no clock and no other input, so the same events and options produce the same draft.
+// Options contains values that are not in the events. Only Issuer.ID is required. A recorder reads
+// no clock and no other input, so the same events and options produce the same draft.
 type Options struct {
 	Issuer receipt.Issuer // Kind defaults to harness
 
@@ -138,7 +138,7 @@ func receiptIDOf(r *run) string {
 
 // subjectOf returns the subject of the receipt. If the options specify a subject, the log must
 // contain it; otherwise, the subject is the task or the replay. The ID of an outcome is not
-// checked, because no event records outcomes. The argument told states whether the event that is
+// checked, because no event records outcomes. The argument told specifies whether the event that is
 // the subject was recorded.
 func subjectOf(r *run, d *receipt.Draft, told bool) (receipt.ResourceRef, error) {
 	own := receipt.ResourceRef{Object: objectTask, ID: r.task}

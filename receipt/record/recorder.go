@@ -289,7 +289,8 @@ func (r *run) newSource() *run {
 	return s
 }
 
-// tellAgain applies an event that the replay repeats from its source, for its materials and times.
+// tellAgain applies an event that the replay repeats from its source, because the receipt contains
+// the materials and times of such events.
 func (r *run) tellAgain(e *event.Event, kind eventKind) {
 	if r.source == nil {
 		r.source = r.newSource()

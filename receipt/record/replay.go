@@ -83,15 +83,16 @@ func (s *replay) leftOut(r *run, e *event.Event) {
 	}
 }
 
-// marked records the first event that differs from an event of the task only by its mark. Events
-// about the state of the task always belong to the task itself.
+// marked records the first event that has the replayed mark before a replay starts. Events about
+// the state of the task always belong to the task itself.
 func (s *replay) marked(e *event.Event) {
 	if s.early == "" && !s.is && !strings.HasPrefix(e.Kind, "task.") && !strings.HasPrefix(e.Kind, "replay.") && e.Flag(e.Root, "replayed") {
 		s.early = e.ID
 	}
 }
 
-// foundBefore records the first event that can occur only in a replay.
+// foundBefore records an error for the first event that can occur only in a replay, unless a replay
+// has started.
 func (s *replay) foundBefore(e *event.Event) {
 	if s.told == nil && !s.is {
 		s.told = &event.Error{Index: e.Index, ID: e.ID, Kind: e.Kind, Pointer: "/event", Code: event.CodeReplay, Detail: "expected an earlier replay.started, because this event was replayed from another task"}
@@ -254,8 +255,8 @@ func (s *replay) deltaList() []receipt.Delta {
 	return list
 }
 
-// sourceLog returns the log of the source, as stated in the receipt of the source. It returns false
-// if the replay does not record the digest of that log.
+// sourceLog returns the log of the source, as described in the events of the replay. It returns
+// false if the replay does not record the digest of that log.
 func (s *replay) sourceLog() (receipt.Material, bool) {
 	m := s.log
 	m.Kind, m.ID, m.ContentType, m.Metadata = "event_log", "event_log:"+s.source, logType, receipt.Object{}

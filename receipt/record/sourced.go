@@ -255,7 +255,7 @@ func (s *sourced) complete(d *receipt.Draft, o Options, w *event.Workspace, t *t
 		}
 	}
 
-	// If the log contains no times, the duration is unreported.
+	// If times are missing, the duration is unreported, unless the source counted it.
 	if !s.timed {
 		d.AutonomyBudget.Consumed.WallTimeMS = nil
 	}

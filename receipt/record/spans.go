@@ -179,7 +179,7 @@ func spanEnded(r *run, e *event.Event, completed bool) {
 		return
 	}
 
-	// Only some kinds of spans record an action, but a span of any kind may state a cost.
+	// Only some kinds of spans record an action, but a span of any kind may contain a cost.
 	switch kind {
 	case spanModel:
 		r.models.call(r, e, completed)

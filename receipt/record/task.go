@@ -206,7 +206,7 @@ func isThought(n canon.Node) bool {
 	return slices.Contains(hidden(), n.Member("type").String()) || n.Member("sessionUpdate").String() == "agent_thought_chunk"
 }
 
-// A failure is the failure of the task, without the reasoning of a model.
+// A failure contains the details of the task's failure, without the reasoning of a model.
 type failure struct {
 	object   receipt.Object
 	withheld []string // JSON Pointers to the reasoning in the recorded failure

@@ -102,7 +102,7 @@ const (
 	spanEndedTwice  = "span_ended_twice"
 )
 
-// A contradictionWord is an entry in metadata.contradictions.
+// A contradictionWord is a word in metadata.contradictions, with its meaning.
 type contradictionWord struct{ What, Means string }
 
 // contradictionWords returns the contradictions that a draft can list. docs/record.md is generated
@@ -129,7 +129,7 @@ func contradictionWords() []contradictionWord {
 // indexed returns the location of a list entry.
 func indexed(at string, i int) string { return at + "/" + strconv.Itoa(i) }
 
-// An unread counts the records, frames, and content blocks in a log that its reader does not
+// unread counts the records, frames, and content blocks in a log that its reader does not
 // recognize, by type. Every reader has a closed list of harmless types. A record of any other type
 // may be an action, so all lists and counts in the draft become lower bounds.
 type unread struct{ counts receipt.Object }

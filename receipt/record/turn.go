@@ -150,7 +150,7 @@ func (t *Turn) Message(at time.Time, message []byte) error {
 }
 
 // Suspend records that the turn is waiting for a signal. The signal's metadata is a JSON object, or
-// nil. Its member action is the action to approve.
+// nil. The member "action" of the metadata is the action to approve.
 func (t *Turn) Suspend(at time.Time, signal string, metadata []byte) error {
 	e := t.part("suspend", at)
 	if signal == "" {
@@ -201,8 +201,8 @@ func (t *Turn) Signal(at time.Time, s Signal) error {
 	e := t.part("signal", at)
 	p := event.Members{"approval_id": waiting.approval, "actor": s.Actor}
 	if s.Payload != nil {
-		// The decision is in these members, as in every confirmation. The digest covers all other
-		// members.
+		// The decision is in these members, as in every confirmation. The digest covers the entire
+		// payload.
 		answer, digest := t.read(s.Payload)
 		for _, name := range []string{"decision", "approved", "accepted"} {
 			p[name] = answer.Member(name)
