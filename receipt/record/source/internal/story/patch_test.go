@@ -8,7 +8,7 @@ import (
 )
 
 // TestPatchOf verifies the changes that a patch makes. The content of a file is known only if the
-// patch adds all lines of the file. An incomplete patch yields no changes.
+// patch contains all lines of the file as added lines. An incomplete patch yields no changes.
 func TestPatchOf(t *testing.T) {
 	const begin, end = "*** Begin Patch\n", "*** End Patch\n"
 	create := func(path string, after story.State) story.Write {
