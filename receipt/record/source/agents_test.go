@@ -47,7 +47,7 @@ func piSaid(stop, content string) string {
 	return fmt.Sprintf(`{"role":"assistant","model":"m","provider":"p","stopReason":%q,"usage":{"input":1,"output":2,"cacheRead":10,"cacheWrite":100,"cost":{"total":0.1}},"content":[%s]}`, stop, content)
 }
 
-// TestOtherKinds verifies which values are stated in the logs of newer agents, and which are not.
+// TestOtherKinds verifies which values are recorded in the logs of newer agents, and which are not.
 func TestOtherKinds(t *testing.T) {
 	status := func(r told) string { return r.status(0) }
 	input := func(r told) string {

@@ -22,7 +22,7 @@ import (
 // workspaceName matches the suffix that distinguishes workspaces with the same name.
 var workspaceName = regexp.MustCompile(`\.[0-9a-f]{8}$`)
 
-// A counter reads a log with a different parser than the sources and without their rules. It
+// A counter reads a log with a different parser than the sources use, and without their rules. It
 // collects all strings and all times, and adds all numbers, which is an upper bound for tokens and
 // costs. No draft may claim more than the counter finds.
 type counter struct {

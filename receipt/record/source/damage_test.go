@@ -19,7 +19,7 @@ import (
 // with null, an unknown string, a number in the form of a string, a list that contains its value, a
 // part of an object, or the value of the same member in another record. If a list or count becomes
 // smaller, it must be marked as unreported or as a lower bound. Unless it runs at full size, the
-// test tries only some of the damages, and no large logs.
+// test applies only some of the damages, and skips large logs.
 //
 // If a damage results in a log that an agent might write, it is listed as an exception.
 func TestDamage(t *testing.T) {
@@ -113,7 +113,8 @@ func lost(t *testing.T, right told, want map[string]float64, r told) (all []stri
 	return all
 }
 
-// countsDeeds reports whether the value at a place is an amount of what was done or used.
+// countsDeeds reports whether the value at a location is a number of actions or an amount of used
+// resources.
 func countsDeeds(at string) bool {
 	for _, list := range []string{"/side_effects/", "/autonomy_budget/consumed/", "/approvals", "/final_artifacts", "/cost/total", "/cost/provider_breakdown"} {
 		if rest, ok := strings.CutPrefix(at, list); ok && !strings.Contains(rest, "/") {

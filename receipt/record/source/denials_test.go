@@ -192,7 +192,7 @@ func TestPrompts(t *testing.T) {
 	}
 }
 
-// TestExecutionFile verifies that an array that contains the lines of a stream is read like the
+// TestExecutionFile verifies that an array of the lines of a stream is read in the same way as the
 // lines themselves, regardless of whitespace.
 func TestExecutionFile(t *testing.T) {
 	lines := []string{began, spoke, accounted}

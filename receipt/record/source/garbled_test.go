@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestGarbled verifies that a value with an unexpected type states nothing, and that the remaining
+// TestGarbled verifies that a value with an unexpected type is not used, and that the remaining
 // values are lower bounds.
 func TestGarbled(t *testing.T) {
 	const (

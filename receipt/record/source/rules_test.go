@@ -40,7 +40,8 @@ func recorded(t *testing.T, log string) told {
 	return read(t, d)
 }
 
-// TestEdits verifies that an edit has digests if replaying it produces the same text as its patch.
+// TestEdits verifies that the digests of an edit are recorded if replaying the edit produces the
+// same text as its patch.
 func TestEdits(t *testing.T) {
 	sum := func(text string) string { return canon.Sum([]byte(text)).String() }
 	for name, test := range map[string]struct{ tool, besides, before, after string }{

@@ -38,8 +38,8 @@ func TestInputInParts(t *testing.T) {
 	}
 }
 
-// TestTurnsOfExec verifies that a completed turn without usage makes sums lower bounds. A part of
-// the usage that one turn does not state must not be stated for all turns.
+// TestTurnsOfExec verifies that a completed turn without usage makes sums lower bounds. If one turn
+// does not record a part of the usage, this part must not be stated for all turns.
 func TestTurnsOfExec(t *testing.T) {
 	const first = `{"type":"thread.started","thread_id":"t"}`
 	turn := func(usage string) string {

@@ -16,7 +16,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source"
 )
 
-// drafted returns the draft for logs that form one task, or nil if the logs state nothing.
+// drafted returns the draft for logs that form one task, or nil if the logs contain no information.
 func drafted(t *testing.T, texts ...[]byte) *receipt.Draft {
 	t.Helper()
 	var inputs []source.Input
@@ -44,8 +44,8 @@ func deeds(t *testing.T, d *receipt.Draft) string {
 	return string(text)
 }
 
-// TestToldTwice verifies, for all sources, that a log that is passed twice or occurs twice in one
-// file is counted once.
+// TestToldTwice verifies, for all sources, that a log is counted once, even if it is passed twice
+// or occurs twice in one file.
 func TestToldTwice(t *testing.T) {
 	var paths []string
 	for _, root := range []string{"testdata", vectors.Dir(t, "sources")} {
@@ -115,7 +115,7 @@ const (
 )
 
 // TestRunsTold verifies that a copy of a codex exec run is counted once, even if the copy was made
-// while the run continued. A run that only begins in the same way as another run must be counted
+// before the run ended. A run that merely begins in the same way as another run must be counted
 // separately. If it is unknown which of the two cases applies, the amounts are lower bounds.
 func TestRunsTold(t *testing.T) {
 	whole := []string{thread, turn, looking, building, tookThree}
