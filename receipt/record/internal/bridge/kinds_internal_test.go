@@ -33,8 +33,8 @@ func (l *listener) AddDocument(event *canon.Document) error {
 func (l *listener) Ended() bool             { return l.ended }
 func (l *listener) Artifact(id string) bool { return l.artifacts[id] }
 
-// translated returns the events, counts, and errors that result from the frames in testdata with
-// the given tables.
+// translated returns the events, counts, and errors that result from translating the frames in
+// testdata with the given tables.
 func translated(t *testing.T, table []frameKind, outcomes []outcome) (all string, errs []error) {
 	t.Helper()
 	for name, task := range map[string]string{"run": "task_01K0RUN", "canceled": "task_01K0STOP", "current": "task_01K0NOW"} {
