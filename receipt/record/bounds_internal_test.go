@@ -91,9 +91,9 @@ func TestShapeAlone(t *testing.T) {
 	}
 }
 
-// TestKept verifies that a recording correctly counts the memory that it keeps, which is limited to
-// MaxKept bytes. The test reads a part of every shape. The memory in use must not exceed a limit,
-// which depends on this count and on the longest line.
+// TestKept verifies that a recording counts the memory that it keeps, because this memory is
+// limited to MaxKept bytes. The test reads a part of every shape. The memory in use must not exceed
+// a limit, which depends on this count and on the longest line.
 func TestKept(t *testing.T) {
 	size, room := int64(32<<20), int64(2<<20) // room is the memory that any log needs
 	if !testsize.Full() {

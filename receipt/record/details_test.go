@@ -153,8 +153,8 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// TestLogDigest verifies that the draft states the digest of the log in canonical form, with a line
-// feed after each event.
+// TestLogDigest verifies that the digest in the draft covers the canonical form of each event,
+// followed by a line feed.
 func TestLogDigest(t *testing.T) {
 	var log []byte
 	s := scenarios()[0]

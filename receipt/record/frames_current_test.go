@@ -117,7 +117,7 @@ func TestCompositions(t *testing.T) {
 			t.Errorf("%s: %v", name, l.Draft.Metadata)
 		}
 
-		// A result without a call is also listed as a call, and a call without an end is open.
+		// A result without a call is listed as a call, and so is a call without a result.
 		for _, lines := range [][]string{{frame("composition_child_result", result)}, {frame("composition_child_call", call)}} {
 			if l, err := overBridge(lines...); err != nil || len(l.Draft.SideEffects.ToolCalls) != 1 {
 				t.Errorf("%s: %v", name, err)
@@ -200,8 +200,8 @@ func TestWorkerStates(t *testing.T) {
 	}
 }
 
-// TestUnreadContent verifies that unknown content blocks and kinds of spans are counted, and turn
-// sums into lower bounds.
+// TestUnreadContent verifies that unknown content blocks and kinds of spans are counted, and that
+// the sums are then lower bounds.
 func TestUnreadContent(t *testing.T) {
 	for line, want := range map[string]string{
 		updateLine(`"sessionUpdate":"tool_call","toolCallId":"c","title":"t","kind":"read","status":"completed","content":[{"type":"content"},{"type":"moonwalk"},{}]`): "map[session/update tool_call content :1 session/update tool_call content moonwalk:1]",
@@ -217,8 +217,8 @@ func TestUnreadContent(t *testing.T) {
 	}
 }
 
-// TestUnstatedActions verifies that a frame whose type does not describe its action turns the
-// affected values into lower bounds. The cases are a read-only call with a diff, an approved call
+// TestUnstatedActions verifies that the affected values are lower bounds if the type of a frame
+// does not describe its action. The cases are a read-only call with a diff, an approved call
 // without an update, a call that is named only in a frame without an event, and artifacts without
 // IDs.
 func TestUnstatedActions(t *testing.T) {

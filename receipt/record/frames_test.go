@@ -397,7 +397,8 @@ func TestFrameCounts(t *testing.T) {
 	}
 }
 
-// TestLongLine verifies the limit on the length of a line, which is not the size of a buffer.
+// TestLongLine verifies that the length of a line is limited by canon.MaxBytes, and not by the size
+// of a buffer.
 func TestLongLine(t *testing.T) {
 	long := string(text(1, 1, "task.started", `{"x":"`+strings.Repeat("x", 1<<20)+`"}`))
 	l, err := record.Read(strings.NewReader(long+"\r\n\n"+string(text(2, 2, "task.completed", `{}`))), plain(), record.FormUnknown)

@@ -188,8 +188,8 @@ func approves(r canon.Node, offered bool) bool {
 	return outcome.Member("outcome").String() == "selected" && outcome.Member("optionId").IsZero()
 }
 
-// TestDeliveries verifies that neither repeated deliveries at any later position nor other
-// spellings of the JSON change the draft.
+// TestDeliveries verifies that a draft does not change if events are delivered again at any later
+// position, or if their JSON is spelled differently.
 func TestDeliveries(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 7))
 	for _, s := range scenarios() {

@@ -42,7 +42,7 @@ func TestDrafts(t *testing.T) {
 }
 
 // TestFramesMakeTheLog verifies that the events from frames equal the manually written events, and
-// that the digest in the draft covers them.
+// that the digest in the draft covers these events.
 func TestFramesMakeTheLog(t *testing.T) {
 	for _, s := range scenarios() {
 		var want, got []byte

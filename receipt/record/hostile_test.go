@@ -10,7 +10,8 @@ import (
 )
 
 // TestSpanEndsTwice verifies that a span is recorded as one action, regardless of how often its end
-// is recorded. If the ends differ, all of them are listed, but their numbers are only bounds.
+// is recorded. If the ends differ, all of them are listed, but the resulting numbers are only
+// bounds.
 func TestSpanEndsTwice(t *testing.T) {
 	span := func(kind, payload string) line { return said(kind, payload, `"span_id":"1"`) }
 	llm := func(more string) string { return `{"kind":"llm","provider":"p","model":"m"` + more + `}` }

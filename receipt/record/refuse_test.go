@@ -174,7 +174,8 @@ func TestSequences(t *testing.T) {
 	}
 }
 
-// TestNoDraft verifies the errors if a task has not ended or if values are missing.
+// TestNoDraft verifies the errors that are returned if a task has not ended or if values are
+// missing.
 func TestNoDraft(t *testing.T) {
 	r, err := record.New(plain())
 	if err != nil {
@@ -272,8 +273,8 @@ func TestDraftIsTheCallers(t *testing.T) {
 	}
 }
 
-// TestHostileSizes verifies that long lists do not take quadratic time, and are refused if they
-// exceed the limits.
+// TestHostileSizes verifies that processing long lists does not take quadratic time, and that lists
+// that exceed the limits are refused.
 func TestHostileSizes(t *testing.T) {
 	list := func(n int, format string) string {
 		var b strings.Builder

@@ -240,8 +240,8 @@ func TestStops(t *testing.T) {
 	}
 }
 
-// TestWorkerEvents verifies that each event without a status implies its usual status, also in the
-// format of older bridges.
+// TestWorkerEvents verifies that each event without a status implies its usual status, including in
+// the format of older bridges.
 func TestWorkerEvents(t *testing.T) {
 	want := map[string]string{
 		"WorkerSpawned": "accepted", "WorkerProgressed": "accepted", "WorkerWaitingForInput": "accepted", "WorkerCompleted": "completed",

@@ -282,8 +282,8 @@ func TestWhoDecided(t *testing.T) {
 }
 
 // TestSessions verifies that only one session is recorded, and that the caller must select the
-// session if there are several. An event without a task belongs to the task in the session that the
-// event names.
+// session if there are several. An event without a task belongs to the task of the session that is
+// named in the event.
 func TestSessions(t *testing.T) {
 	var refused *event.Error
 	if _, err := told(plain(), said("tool.approved", `{"approval_id":"a"}`, "session:x")); !errors.As(err, &refused) || refused.Code != event.CodeSession {

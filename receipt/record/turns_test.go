@@ -356,7 +356,7 @@ func TestSuspendedTwice(t *testing.T) {
 	resumed(t, lines, asJSON(t, d), log)
 }
 
-// TestTurnEvents verifies that events about facts that are not in any message are recorded once. If
+// TestTurnEvents verifies that events that add information to the messages are recorded once. If
 // the runtime's record is to take precedence over a message, it must precede the message.
 func TestTurnEvents(t *testing.T) {
 	const call = `message {"role":"assistant","tool_calls":[{"id":"c","name":"n","arguments":{"a":1}}]}`

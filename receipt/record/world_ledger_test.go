@@ -26,7 +26,7 @@ import (
 type ledger struct {
 	calls     []calledTool
 	dropped   int // calls that were never dispatched and therefore have no entry
-	aborted   int // calls that appear only in a model's text, which the draft may also count as dropped
+	aborted   int // calls that appear only in a model's text; the draft may also count these as dropped
 	approvals []answered
 	writes    []written
 	hosts     []string
@@ -96,8 +96,8 @@ const (
 	canceled  finish = "task.canceled"
 )
 
-// A row represents a line in a log. The envelope of an event that belongs to another task or
-// session names that task or session.
+// A row represents a line in a log. If an event belongs to another task or session, the envelope
+// contains the ID of that task or session.
 type row struct {
 	key      float64 // position among the lines of all episodes
 	event    string
@@ -143,7 +143,7 @@ func (w *world) refusal() refusal {
 	return r
 }
 
-// mixed returns the lines of all episodes in the order in which the log contains them.
+// mixed returns the lines of all episodes in log order.
 func (w *world) mixed() []row {
 	var all []row
 	for _, e := range w.episodes {
@@ -237,7 +237,7 @@ func (l *ledger) compare(d *receipt.Draft) (faults []string) {
 	return c.faults
 }
 
-// unread verifies that unknown lines are counted, and turn the affected values into lower bounds.
+// unread verifies that unknown lines are counted, and that the affected values are lower bounds.
 func (c *comparison) unread(l *ledger) {
 	counted, _ := c.d.Metadata["ignored_records"].(map[string]any)
 	want := map[string]any{}
