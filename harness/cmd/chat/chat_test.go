@@ -89,7 +89,7 @@ func artifacts(d *receipt.Draft) (list []string) {
 	return list
 }
 
-// says returns a node that adds the given messages. raises returns a node that fails.
+// says returns a node that adds the given messages.
 func says(messages ...string) node {
 	return func(context.Context, *state) (list []message, err error) {
 		for _, m := range messages {
@@ -99,6 +99,7 @@ func says(messages ...string) node {
 	}
 }
 
+// raises returns a node that fails.
 func raises(err error) node {
 	return func(context.Context, *state) ([]message, error) { return nil, err }
 }
@@ -110,7 +111,7 @@ func waits(signal string) node {
 func assistant(text string) string { return `{"role":"assistant","content":"` + text + `"}` }
 func user(text string) string      { return `{"role":"user","content":"` + text + `"}` }
 
-// An untouched store must not be called, and a lost store cannot be read.
+// An untouched store must not be called.
 type untouched struct{ t *testing.T }
 
 func (s untouched) load(context.Context, string) ([]message, error) {
@@ -122,6 +123,7 @@ func (s untouched) save(context.Context, string, []message) error {
 	return nil
 }
 
+// A lost store cannot be read.
 type lost struct{ memory }
 
 func (*lost) load(context.Context, string) ([]message, error) {

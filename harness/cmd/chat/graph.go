@@ -58,8 +58,8 @@ func (f *failure) Error() string { return f.category + ": " + f.err.Error() }
 // Unwrap returns the error that may be shown.
 func (f *failure) Unwrap() error { return f.err }
 
-// failed returns the failure and the reply that result from an error. Secrets in other error texts
-// are withheld. In all other texts, secrets are withheld.
+// failed returns the failure and the reply that result from an error. The text of an error without
+// a category is not shown. In all other error texts, secrets are withheld.
 func failed(err error) (record.Failure, message) {
 	category, diagnostic, transient := "", "something in it could not be handled", false
 	if f, known := errors.AsType[*failure](err); known {

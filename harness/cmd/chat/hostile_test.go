@@ -153,8 +153,8 @@ func (s *slow) save(ctx context.Context, session string, history []message) erro
 	return s.memory.save(ctx, session, history)
 }
 
-// TestSlowStore verifies that a session whose history takes long to save does not delay other
-// sessions, and that a signal that arrives in the meantime waits.
+// TestSlowStore verifies that a session whose history takes a long time to save does not delay
+// other sessions, and that a signal that arrives in the meantime waits.
 func TestSlowStore(t *testing.T) {
 	s := &slow{saving: make(chan struct{}), goOn: make(chan struct{})}
 	c := talk(t, s, func(_ context.Context, s *state) ([]message, error) {
@@ -300,7 +300,7 @@ func TestListenerInOrder(t *testing.T) {
 }
 
 // TestListenerMisbehaves verifies that a listener that panics, unsubscribes, or sends a message
-// while it is called does not affect the next listener or the session.
+// while it is being called does not affect the next listener or the session.
 func TestListenerMisbehaves(t *testing.T) {
 	graph := []node{func(_ context.Context, s *state) ([]message, error) {
 		if string(s.messages[s.inbound]) == user("plain") {
