@@ -15,8 +15,8 @@ import (
 )
 
 // A different server conforms to the protocol in an alternative way. The field named asks lists the
-// categories that can detect the difference. An empty list means all categories, which is also the
-// case at full size.
+// categories that can detect the difference. If the list is empty, or if the tests run at full
+// size, all categories are checked.
 type different struct {
 	asks string
 	way  func(*honest) http.Handler

@@ -1,5 +1,5 @@
-// Package conformance checks whether a harness of the Harn Agents Protocol v1 meets the
-// requirements of the protocol. It does not trust the server's responses.
+// Package conformance checks whether a harness meets the requirements of the Harn Agents Protocol
+// v1. It does not trust the server's responses.
 //
 //	func TestConformance(t *testing.T) {
 //		server := httptest.NewServer(handler)

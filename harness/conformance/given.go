@@ -27,7 +27,7 @@ func payloadOf(n canon.Node) canon.Node {
 	return n.Member("wire").Member("payload")
 }
 
-// readReceipt reads a receipt and verifies its bytes. A server may omit the member wire from the
+// readReceipt reads a receipt and verifies its bytes. A server may omit the member "wire" from the
 // resource and serve the receipt only under its media type.
 func readReceipt(ctx context.Context, s *suite, id string) *given {
 	a := s.get(ctx, "v1/receipts/%s", id).Status(200).JSON()

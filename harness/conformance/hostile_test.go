@@ -23,8 +23,8 @@ import (
 // testKey is an API key that must not appear in any error or report.
 const testKey = "rk_a_key_that_no_error_and_no_report_may_have_1"
 
-// TestHostileServers verifies that a run against any of the hostile servers ends soon, fails, and
-// does not reveal the key.
+// TestHostileServers verifies that a run against any of the hostile servers ends quickly, fails,
+// and does not reveal the key.
 func TestHostileServers(t *testing.T) {
 	for name, serve := range hostile(t) {
 		t.Run(name, func(t *testing.T) {
@@ -82,7 +82,7 @@ func passed(r *Report) (n int) {
 	return n
 }
 
-// hostile returns the hostile servers by name.
+// hostile returns hostile servers, indexed by name.
 func hostile(t *testing.T) map[string]http.HandlerFunc {
 	answer := func(text string) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, text) }

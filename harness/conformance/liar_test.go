@@ -152,8 +152,8 @@ func (x *exchanged) drop(item int) {
 	x.set("/data", "["+strings.Join(list, ",")+"]")
 }
 
-// receipts changes receipts in every response that contains them: alone, as a resource, as an
-// archive, and in a list. The server still verifies the stored receipts.
+// receipts applies change to receipts in every response that contains them: alone, as a resource,
+// as an archive, and in a list. The server still verifies the stored receipts.
 func (o *honest) receipts(change func(receipt []byte) []byte) http.Handler {
 	return o.lies(nil, func(x *exchanged) {
 		switch {
@@ -184,7 +184,7 @@ func (o *honest) receipts(change func(receipt []byte) []byte) http.Handler {
 	})
 }
 
-// replays changes the receipts for replays.
+// replays applies change to the receipts for replays.
 func (o *honest) replays(change func(receipt []byte) []byte) http.Handler {
 	return o.receipts(func(text []byte) []byte {
 		if textAt(text, "/subject/object") != "replay_segment" {
@@ -215,7 +215,7 @@ func (o *honest) reseal(key *keys.PrivateKey, text []byte) []byte {
 	return set(set(text, "/chain/receipt_hash", `"`+hash.String()+`"`), "/signatures", string(entry))
 }
 
-// events changes events in every response that contains them.
+// events applies change to events in every response that contains them.
 func (o *honest) events(change func(event []byte) []byte) http.Handler {
 	changed := o.lies(nil, func(x *exchanged) {
 		switch {
@@ -245,7 +245,7 @@ func (o *honest) events(change func(event []byte) []byte) http.Handler {
 	})
 }
 
-// tasks changes a task in every response that consists of a single task.
+// tasks applies change to every response that consists of a single task.
 func (o *honest) tasks(change func(x *exchanged)) http.Handler {
 	return o.lies(nil, func(x *exchanged) {
 		if x.status == http.StatusOK && (x.is("GET", "/v1/tasks/*") || x.is("POST", "/v1/tasks/*/cancel")) {

@@ -14,12 +14,12 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// A patch replaces a value in responses. The field op contains a method and a path, in which *
-// stands for one segment. The field named to contains the JSON text of the new value, or "" to
-// remove the value. If the field from is set, the value is replaced only if it equals from.
+// A patch replaces a value in responses. The field op contains a method and a path, in which "*"
+// matches one segment. The field named to contains the JSON text of the new value, or "" to remove
+// the value. If the field from is set, the value is replaced only if it equals from.
 type patch struct{ op, at, from, to string }
 
-// patches returns lies that each change one value, with the probe that must detect the lie.
+// patches returns lies that each change one value, and the probe that must detect each lie.
 func patches() []lie {
 	var list []lie
 	for _, of := range []struct {

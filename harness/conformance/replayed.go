@@ -109,7 +109,7 @@ func sameMaterials(from, g *given, asked *replay.Request) error {
 	return nil
 }
 
-// sameAsPlan expects exactly what the plan for the replay specifies.
+// sameAsPlan expects that the receipt contains exactly what the plan for the replay specifies.
 func sameAsPlan(s *suite, plan *replay.Plan, from, g *given) error {
 	report := g.report.Clone()
 	if err := plan.Check(s.judge, report, g.doc, from.doc); err != nil {

@@ -10,7 +10,6 @@ import (
 )
 
 // A statement is posted to the server, either as a resource or as a member that becomes a resource.
-// It is a resource, or a member that becomes a resource.
 type statement struct {
 	kind  string // of the resource
 	path  string // to post to

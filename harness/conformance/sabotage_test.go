@@ -235,7 +235,7 @@ func categoriesOf(want string) []string {
 		case testsize.Full():
 			return nil
 		case p.Suite == conformance.Upstream:
-			return []string{"core", p.Category} // these probes use capabilities that are read in the category core
+			return []string{"core", p.Category} // these probes use capabilities that are read in the category "core"
 		default:
 			return []string{p.Category}
 		}
@@ -649,7 +649,7 @@ func unmarked(o *honest) http.Handler {
 	return o.events(func(event []byte) []byte { return set(event, "/replayed", "false") })
 }
 
-// exactly applies overrides even in an exact replay.
+// exactly returns a server that applies overrides even in an exact replay.
 func exactly(o *honest) http.Handler {
 	return o.lies(nil, func(x *exchanged) {
 		if x.is("POST", "/v1/tasks/*/replay") && x.status == http.StatusBadRequest && textAt(x.body, "/mode") == "exact" {

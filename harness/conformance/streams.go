@@ -14,8 +14,8 @@ import (
 // streamLasts is the time limit for reading a stream.
 const streamLasts = 10 * time.Second
 
-// listen reads a stream that starts after an event. It reads until the expected last event, and
-// then a little longer to detect unexpected events.
+// listen reads the part of a stream that follows an event. It reads until the expected last event,
+// and then a little longer to detect unexpected events.
 func listen(ctx context.Context, s *suite, at, behind, last string) []wire.Frame {
 	stream := open(ctx, s, wire.Request{Path: at, LastEventID: behind}, streamLasts)
 	defer stream.Close()

@@ -52,8 +52,8 @@ func newSuite(base string, t Target, o Options) (*suite, error) {
 	watch.Add(t.PublicKey)
 	s := &suite{target: t, options: o, watch: watch, now: o.Now, own: own{streams: map[string]bool{}}, client: wire.New(base, t.Key, t.Client, o.Timeout, watch), advertised: map[string]bool{}}
 
-	// Without trusted keys, only the content of receipts is verified. A policy with further
-	// requirements is then an error, because these could not be checked.
+	// Without trusted keys, only the content of receipts is verified. In that case, a policy with
+	// further requirements is an error, because the requirements could not be checked.
 	policy := o.Policy
 	if o.Trust == nil {
 		policy.IntegrityOnly = true
@@ -154,7 +154,7 @@ func (s *suite) absentIDs() map[string]string {
 // absent returns an ID that no resource has.
 func (s *suite) absent() string { return "conformance_absent_" + s.id }
 
-// wait waits for d. It returns false if the context ends first.
+// wait waits for the duration d. It returns false if the context ends first.
 func wait(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -173,7 +173,7 @@ func taskCRUD(ctx context.Context, s *suite) {
 	must(cancel(ctx, s, id, s.id+"-cancel").Err)
 }
 
-// cancel requests that a task be canceled, which may be too late.
+// cancel requests that a task be canceled, although the task may already have ended.
 func cancel(ctx context.Context, s *suite, id, once string) *wire.Answer {
 	a := s.post(ctx, once, object{"reason": "agents conformance"}, "v1/tasks/%s/cancel", id).Status(200, 409, 422)
 	if a.Is(200) {

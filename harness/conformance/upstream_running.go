@@ -27,7 +27,7 @@ const firstFrame = 5 * time.Second
 func sessionStream(ctx context.Context, s *suite) {
 	ensureSession(ctx, s)
 
-	// A message is posted while the stream is open. The response to it does not matter.
+	// A message is posted while the stream is open. The response to the message does not matter.
 	ctx, cancel := context.WithCancel(ctx)
 	said := make(chan struct{})
 	defer func() {

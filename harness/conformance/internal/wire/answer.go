@@ -42,7 +42,7 @@ func (a *Answer) Fail(format string, args ...any) *Answer {
 }
 
 // parse parses the body as JSON. If the body is not JSON, the first method that needs a value
-// reports that.
+// reports the problem.
 func (a *Answer) parse() {
 	a.doc, a.broken = canon.Parse(a.Body)
 }

@@ -1,7 +1,7 @@
 // Package wire implements a client that sends requests to an untrusted server. Each response is
 // limited in size and time. The client does not follow redirects, decompress responses, or keep
 // cookies, and JSON is parsed by the strict parser of package canon. Regardless of what a server
-// sends, the cost for the client stays within these limits.
+// sends, the client uses no more resources than these limits allow.
 package wire
 
 import (

@@ -103,7 +103,7 @@ func CheckForm(name string, n canon.Node, seen func(component string, resource c
 	return c.component(forms()[name], n, name)
 }
 
-// CheckList checks a value against a list of a component.
+// CheckList checks that a value is a list whose elements match a component.
 func CheckList(name string, n canon.Node, seen func(component string, resource canon.Node)) *Fault {
 	if fault := CheckForm("List", n, nil); fault != nil {
 		return fault

@@ -114,8 +114,8 @@ func digestOf(value canon.Node) canon.Digest {
 	return canon.Sum(value.AppendCanonical(nil))
 }
 
-// resource compares a resource with the client's earlier reads of it. A member that has no value
-// may get one later.
+// resource compares a resource with the client's earlier reads of it. A member without a value may
+// get a value later.
 func (s *Seen) resource(key string, q Request, component string, n canon.Node) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -28,7 +28,7 @@ type Stream struct {
 	Request Request
 	Code    int
 	Header  http.Header
-	Answer  *Answer // the answer if it is not a stream, or nil if it is
+	Answer  *Answer // the answer if it is not a stream; otherwise nil
 
 	client *Client
 	ctx    context.Context
