@@ -20,7 +20,7 @@ var ErrGone = errors.New("feed: event does not exist or is no longer stored")
 
 // A Log is an append-only sequence of events, such as the events of a task or of a session, or all
 // events that a client may see. Its methods must be safe for concurrent use. IDs are untrusted. A
-// Log must only look up these IDs, and must never use them to open anything.
+// Log must only look up IDs, and must never use an ID to open a file or another resource.
 //
 // A stream reads a Log one page at a time, as fast as its client reads the stream. Therefore,
 // appending never waits for a client, and a slow client uses no memory, because unread events are
