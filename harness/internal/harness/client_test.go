@@ -48,7 +48,7 @@ func trust(t testing.TB) *keys.Set {
 	return set
 }
 
-// apiKeys returns new API keys. The functions in narrow may restrict the entry of each key first.
+// apiKeys returns new API keys. The functions in narrow can first restrict the entry of each key.
 func apiKeys(t testing.TB, narrow ...func(*protocol.APIKey)) (texts []string, parsed *protocol.APIKeys) {
 	t.Helper()
 	var entries []protocol.APIKey

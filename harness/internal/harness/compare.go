@@ -57,8 +57,8 @@ func (h *Harness) compare() error {
 	return nil
 }
 
-// known verifies that the log contains a receipt or the end of its task. Either is sufficient,
-// because a crash may occur between the two.
+// known verifies that the log contains a receipt, or the end of the receipt's task. Either entry is
+// sufficient, because a crash can occur between the two writes.
 func (h *Harness) known(e *ledger.Row) error {
 	if h.state.issued[e.Hash] {
 		return nil

@@ -9,8 +9,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// eventRoutes returns the routes for ranges and streams of events. These contain all events, the
-// events of a session, or the events of a task.
+// eventRoutes returns the routes for ranges and streams of events. The ranges and streams contain
+// all events, the events of a session, or the events of a task.
 func (h *Harness) eventRoutes() []protocol.Route {
 	filters := []string{"workspace_id", "session_id", "task_id"}
 	return []protocol.Route{
@@ -24,7 +24,7 @@ func (h *Harness) eventRoutes() []protocol.Route {
 	}
 }
 
-// A viewing returns the view of the events that a request asks for.
+// A viewing returns the view of the events for a request.
 type viewing func(*protocol.Request) (journal.View, error)
 
 func (h *Harness) inRange(of viewing) protocol.Handler {

@@ -31,15 +31,15 @@ func (p *held) Complete(ctx context.Context, asked harness.Prompt) (harness.Comp
 }
 
 // lengthen makes the log longer than other files that this process writes, so that those files do
-// not reach the size limit. One example is the list of files that go test writes.
+// not reach the size limit. One example is the list of files that the command "go test" writes.
 func (c *client) lengthen() *client {
 	c.t.Helper()
 	c.post("/v1/sessions/"+c.session+"/messages", 201, object{"message": message(strings.Repeat("x", 1<<20))})
 	return c
 }
 
-// full limits the size of all files that this process writes. The limit exceeds the current size of
-// a file in dir, named by beyond, by the given number of bytes.
+// full limits the size of all files that this process writes. The limit is the current size of the
+// file beyond in dir, plus the given number of bytes.
 func full(t *testing.T, dir, beyond string, by int64) (lift func()) {
 	t.Helper()
 	info, err := os.Stat(filepath.Join(dir, beyond))

@@ -222,8 +222,8 @@ func (h *Harness) write(w http.ResponseWriter, r *protocol.Request, status int, 
 	return h.writeThen(w, r, status, of, build, nil)
 }
 
-// writeThen is like write, but if then is not nil, it calls then when other requests may write
-// again, and responds with the result of then.
+// writeThen is like write, but responds with the result of the function then, if it is not nil. The
+// function is called when other requests may write again.
 func (h *Harness) writeThen(w http.ResponseWriter, r *protocol.Request, status int, of journal.Pointer, build func() ([]journal.Event, error), then func() any) error {
 	answer, err := h.commit(r, status, of, build)
 	if err != nil {

@@ -142,7 +142,7 @@ func (s *live) request(tool *Tool, id string, c Call) []journal.Event {
 }
 
 // do runs a tool and records the result. The effects are recorded even if the task is about to end.
-// If a tool stopped for that reason, its effects are unknown.
+// If a tool stopped because its task is about to end, the effects are unknown.
 func (s *live) do(ctx context.Context, tool *Tool, id string, c Call) (Result, error) {
 	done, err := tool.Do(ctx, s.task, c.Input)
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) && done.Writes == nil && done.Egress == nil {

@@ -19,7 +19,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/replay"
 )
 
-// again opens the harness in the same directory another time, as after a restart.
+// again reopens the harness in the same directory, as after a restart.
 func again(t testing.TB, dir string, before *client) *client {
 	t.Helper()
 	_, c := start(t, options(t, dir))

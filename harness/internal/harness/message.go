@@ -71,8 +71,8 @@ func (m *messageInput) told(id string) object {
 	return object{"message": message}
 }
 
-// partMembers returns, for each type of part, the members in addition to type and visibility, with
-// the kinds of their values. KindInvalid means any kind.
+// partMembers returns the members that each type of part has in addition to type and visibility,
+// with the kinds of their values. KindInvalid means any kind.
 func partMembers() map[string]map[string]canon.Kind {
 	const text, any = canon.KindString, canon.KindInvalid
 	return map[string]map[string]canon.Kind{
@@ -86,7 +86,7 @@ func partMembers() map[string]map[string]canon.Kind {
 	}
 }
 
-// readMessage parses a MessageInput. Errors refer to it as param.
+// readMessage parses a MessageInput. Errors use param as the name of the message.
 func readMessage(node canon.Node, param string) (*messageInput, error) {
 	if node.Kind() != canon.KindObject {
 		return nil, protocol.Invalid(param, "expected a message, an object")

@@ -9,7 +9,7 @@ import (
 )
 
 // TestOneMux verifies that every request, including requests for receipts, is handled and counted
-// once, and that the host rule applies to all of them.
+// once, and that the host of every request is checked.
 func TestOneMux(t *testing.T) {
 	o := options(t, t.TempDir())
 	o.Hosts = []string{"127.0.0.1"}

@@ -63,7 +63,7 @@ func (h *Harness) conclude(id string) {
 	h.persist("no receipt is known to be issued yet", id, func() error { return h.settle(context.WithoutCancel(h.life), id) })
 }
 
-// persist retries do until it succeeds or the harness is closed. If the harness is closed, the next
+// persist calls do until it succeeds or the harness is closed. If the harness is closed, the next
 // process completes the work.
 func (h *Harness) persist(undone, id string, do func() error) {
 	for pause := 100 * time.Millisecond; ; pause = min(2*pause, time.Minute) {

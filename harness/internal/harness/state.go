@@ -29,8 +29,8 @@ type state struct {
 	read    func(journal.Part) ([]byte, error) // reads a part of the log
 }
 
-// kinds returns the functions that apply each kind of event. Other kinds change no resource. They
-// are only for clients that read events, and for the receipt.
+// kinds returns the functions that apply each kind of event. Other kinds change no resource. These
+// events are only for clients that read events, and for the receipt.
 func (s *state) kinds() map[string]func(*journal.Commit, *journal.Event) error {
 	return map[string]func(*journal.Commit, *journal.Event) error{
 		workspaceCreated: s.workspaceCreated,

@@ -38,7 +38,8 @@ func short(r *protocol.Request, names ...string) error {
 	return nil
 }
 
-// UnmarshalJSON stores a copy of the value. Later changes to the given bytes do not affect it.
+// UnmarshalJSON stores a copy of the value. Later changes to the given bytes do not affect the
+// copy.
 func (t *text) UnmarshalJSON(raw []byte) error {
 	*t = text{raw: slices.Clone(raw)}
 	return nil
