@@ -38,7 +38,7 @@ func checkSum(text []byte) error {
 const sector = 512
 
 // lostSector reports whether a sector of a text was never written and is therefore zero. The text
-// starts at offset at in the file. In that case, the text was not synced, so it was not
+// starts at the given offset in the file. In that case, the text was not synced, so it was not
 // acknowledged.
 func lostSector(text []byte, at int64) bool {
 	for len(text) > 0 {

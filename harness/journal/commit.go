@@ -18,9 +18,9 @@ type Commit struct {
 	At     receipt.Time
 	Events []Event
 
-	// Use describes the request with an Idempotency-Key that the commit answered. Its Key is zero
-	// if there was no such request. Status and Resource are the response, with the resource as it
-	// was after the commit.
+	// If the commit answered a request with an Idempotency-Key, Use describes the request.
+	// Otherwise, its Key is zero. Status and Resource are the response, with the resource as it was
+	// after the commit.
 	Use      protocol.Use
 	Status   int
 	Resource Pointer
@@ -60,7 +60,7 @@ func (c *Commit) Part(event int, names ...string) Part {
 	return Part{c.at + int64(node.Offset()), len(node.Raw())}
 }
 
-// locate makes Part available for the commit at offset at until done is called.
+// locate makes Part available for the commit at the given offset, until done is called.
 func (c *Commit) locate(line *canon.Document, at int64) (done func()) {
 	c.at = at
 	for _, node := range line.Root().Member("events").Elements() {
@@ -103,7 +103,7 @@ func newLine(c *Commit) ([]byte, error) {
 }
 
 // parseLine parses a line without its line feed. It also stores the parsed line, which contains the
-// texts of the events, in doc.
+// event texts, in doc.
 func parseLine(doc *canon.Document, text []byte) (*Commit, error) {
 	if err := checkSum(text); err != nil {
 		return nil, err

@@ -30,7 +30,7 @@ func (e *DamageError) Error() string {
 // Unwrap returns Err.
 func (e *DamageError) Unwrap() error { return e.Err }
 
-// notWritten returns the error for a commit of which no part is in the file.
+// notWritten returns the error for a commit that left nothing in the file.
 func notWritten(err error) error {
 	e := protocol.Busy(1, "nothing was done: there is no room to record events")
 	e.Cause = fmt.Errorf("%w: %w", ErrNotWritten, err)

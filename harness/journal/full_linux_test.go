@@ -37,7 +37,7 @@ func limited(t *testing.T, most int64) (lift func()) {
 func TestNoRoom(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "events.jsonl")
 	j, _ := open(t, path)
-	long := happened("task.submitted", "a") // longer than any file that go test writes at the same time
+	long := happened("task.submitted", "a") // longer than any file that "go test" writes at the same time
 	long.Payload = []byte(`{"text":"` + strings.Repeat("x", 1<<20) + `"}`)
 	add(t, j, long)
 	for _, room := range []int64{0, 1, 100} {

@@ -113,8 +113,8 @@ func TestTornHead(t *testing.T) {
 	}
 }
 
-// TestQuiet verifies that a reader waiting for events in its view reads each other event only once,
-// instead of again for every new event.
+// TestQuiet verifies that a reader waiting for events in its view reads events outside the view
+// only once, instead of again for each new event.
 func TestQuiet(t *testing.T) {
 	j, _ := open(t, filepath.Join(t.TempDir(), "events.jsonl"))
 	own := happened("task.submitted", "own")
@@ -138,7 +138,7 @@ func TestQuiet(t *testing.T) {
 		t.Errorf("%v, %v", events, err)
 	}
 
-	// A range that is requested repeatedly must not read them again either.
+	// A range that is requested repeatedly must not read those events again either.
 	var many []journal.Event
 	for range 9000 {
 		many = append(many, happened("task.started", "b"))

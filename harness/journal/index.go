@@ -30,7 +30,7 @@ func newIndex() *index {
 	return &index{of: map[unique.Handle[string]][]int{}, workspaces: map[unique.Handle[string]][]int{}, last: map[Pointer]last{}}
 }
 
-// add adds the events in a commit whose line starts at offset at.
+// add adds the events in a commit whose line starts at the given offset.
 func (x *index) add(c *Commit, doc *canon.Document, at int64) {
 	for i, text := range doc.Root().Member("events").Elements() {
 		e := &c.Events[i]
@@ -111,7 +111,7 @@ func (x *index) after(v View, number, limit int) (found []int, end bool) {
 
 // seen returns the numbers of the next events in the workspaces that the reader of a view sees. It
 // returns at least limit numbers if there are enough events after the given number. Events in other
-// workspaces cause no cost.
+// workspaces add no cost.
 func (x *index) seen(v View, number, limit int) (numbers []int) {
 	for name, list := range x.workspaces {
 		if v.Sees != nil && !v.Sees(name.Value()) {

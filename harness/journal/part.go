@@ -1,7 +1,7 @@
 package journal
 
-// A Part is the position in the file of a value in an event. It allows the state to leave long
-// values in the file.
+// A Part is the position of an event's value in the file. It allows the state to leave long values
+// in the file.
 type Part struct {
 	at   int64
 	size int
