@@ -32,7 +32,7 @@ func TestLogDocument(t *testing.T) {
 
 	// All commands run in the same shell. A separator line follows the output of each block.
 	const separator = "---- end of "
-	// If a command fails, the programs in the background end, too.
+	// If a command fails, the programs in the background also end.
 	script, want := "set -eu\ntrap 'kill $(jobs -p) 2>/dev/null || true' EXIT\n", map[string]string{
 		"keys":    "",
 		"policy":  "",

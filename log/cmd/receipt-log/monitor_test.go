@@ -12,8 +12,8 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// TestMonitorDeletion verifies that a monitor that has followed a log exits with status 3 if the
-// log deletes old tiles, and names the first of them.
+// TestMonitorDeletion verifies that, if a log deletes old tiles, a monitor that has followed the
+// log exits with status 3 and names the first missing tile.
 func TestMonitorDeletion(t *testing.T) {
 	dir, state := t.TempDir(), t.TempDir()
 	l, key := openLog(t, dir)
