@@ -280,8 +280,8 @@ func (e *examination) witnesses(ctx context.Context, now *view) error {
 			continue
 		}
 
-		// A larger tree is compared later, when the log shows it. A tree that was compared before
-		// leads to the same result.
+		// A larger tree is compared later, when the log shows it. Comparing a tree again would lead
+		// to the same result.
 		if s.Size > now.Size || slices.ContainsFunc(e.compared, func(v *view) bool { return v.Size == s.Size && v.Root == s.Root }) {
 			continue
 		}
