@@ -168,7 +168,7 @@ func (l *Log) load(ctx context.Context) error {
 		return fmt.Errorf("%q was rolled back: its entries end at %d, but it published a checkpoint of size %d", l.config.Dir, signed.Size, published.Size)
 	}
 
-	// The tree may contain entries that are not covered by a checkpoint yet.
+	// The tree may contain entries that no checkpoint covers yet.
 	size, err := l.reader.IntegratedSize(ctx)
 	if err != nil {
 		return err
@@ -297,7 +297,7 @@ func (l *Log) Proof(ctx context.Context, hash canon.Digest) ([]byte, error) {
 }
 
 // A damageError indicates that a hash tile is missing or invalid. It does not wrap fs.ErrNotExist,
-// which means that a hash is not in the log.
+// because that error means that a hash is not in the log.
 type damageError struct{ err error }
 
 func (e *damageError) Error() string { return "the log is damaged: " + e.err.Error() }

@@ -110,7 +110,7 @@ func indexes(t *testing.T, c store.Config, note []byte) map[canon.Digest]int {
 }
 
 // TestOnceEach verifies that the log contains each hash once, even if the hash is added several
-// times, by several callers, and after the log was reopened.
+// times, by several callers, and after the log has been reopened.
 func TestOnceEach(t *testing.T) {
 	c := newConfig(t, t.TempDir(), "k")
 	var hashes []canon.Digest
