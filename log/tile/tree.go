@@ -174,7 +174,7 @@ func hashesPath(t tlog.Tile) string {
 func entriesPath(n uint64, w int) string { return "tile/entries/" + numberPath(n, w) }
 
 // numberPath formats a number in groups of three digits, followed by the suffix for a partial file.
-// Each group except the last has the prefix x.
+// Each group except the last has the prefix "x".
 func numberPath(n uint64, w int) string {
 	path := fmt.Sprintf("%03d", n%1000)
 	for n /= 1000; n > 0; n /= 1000 {
@@ -193,8 +193,8 @@ func (e *InvalidError) Error() string { return e.Detail }
 
 func invalid(format string, args ...any) error { return &InvalidError{fmt.Sprintf(format, args...)} }
 
-// authentic converts an error from tlog.TileHashReader to an *InvalidError unless the source caused
-// it, because the tiles then do not lead to the root.
+// authentic converts an error from tlog.TileHashReader to an *InvalidError, unless the source
+// caused the error. Such an error means that the tiles do not lead to the root.
 func (r *tiles) authentic(err error) error {
 	if err == nil || r.failure != nil {
 		return err
