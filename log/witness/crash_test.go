@@ -82,9 +82,9 @@ func (d *crashDisk) SyncDir() error {
 	return nil
 }
 
-// crash changes the disk to a state that a power failure could leave. Names are either as they were
-// last synced or as they are now. Each file contains either its synced content or a part of the
-// content that was not synced.
+// crash changes the disk to a state that a power failure could leave. File names are either those
+// of the last sync or the current ones. Each file contains either its synced content or a part of
+// the content that was not synced.
 func (d *crashDisk) crash() {
 	if d.random.IntN(2) == 0 {
 		d.names = maps.Clone(d.synced)
@@ -208,8 +208,8 @@ func schedules(t *testing.T) int {
 }
 
 // TestNeverTwoTrees verifies that a witness never cosigns two trees if neither extends the other.
-// This must hold regardless of the requests from a log and its clients, and of when the process or
-// the machine stops.
+// This must hold regardless of the requests from a log and its clients, and no matter when the
+// process or the machine stops.
 func TestNeverTwoTrees(t *testing.T) {
 	m := newModel(t)
 	config := m.remember(newConfig(t, m.log))
