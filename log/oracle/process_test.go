@@ -78,8 +78,8 @@ func (p *process) loop() {
 		}
 
 		p.mu.Lock()
-		// If the process was killed, its last line may be truncated, so that line acknowledges
-		// nothing.
+		// If the process was killed, its last line may be truncated, so that line is not an
+		// acknowledgment.
 		whole := out.Bytes()[:bytes.LastIndexByte(out.Bytes(), '\n')+1]
 		p.out.Write(whole)
 		p.running, p.lastErr, p.result = nil, errs, err
