@@ -60,7 +60,7 @@ func TestNoPassword(t *testing.T) {
 		t.Logf("%s: %v", name, err)
 	}
 
-	// Stop the server while it is used.
+	// Stop the server while it is in use.
 	l := open(t, create(t, server))
 	server.Kill()
 	if _, err := l.Head(t.Context(), chain.Stream{}); err == nil || strings.Contains(err.Error(), marker) {

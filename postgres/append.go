@@ -110,7 +110,7 @@ func (l *Ledger) Append(ctx context.Context, runs ...ledger.Run) error {
 type appending struct {
 	rows  [][]ledger.Row
 	names [][]byte             // of the streams
-	ends  map[chain.Stream]end // ends of these streams after the rows were placed
+	ends  map[chain.Stream]end // ends of these streams after the rows have been placed
 }
 
 // lock locks the ends of the streams until the transaction ends, always in the same order, and
@@ -124,7 +124,7 @@ func (a *appending) lock(ctx context.Context, conn *pgxpool.Conn) error {
 	}
 
 	// Each statement sees the data that was committed before it, so the ends are read after the
-	// locks were taken.
+	// locks have been acquired.
 	b := &pgx.Batch{}
 	var taken int
 	b.Queue("SELECT FROM ledger_streams WHERE name = ANY ($1) ORDER BY name FOR UPDATE", a.names)

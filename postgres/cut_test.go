@@ -30,7 +30,8 @@ type wire struct {
 
 const uncut = 1 << 40
 
-// newWire returns a wire to the server at an address, which clients reach through another socket.
+// newWire returns a wire to the server at an address. Clients connect to the wire through another
+// socket.
 func newWire(t *testing.T, address string) *wire {
 	t.Helper()
 	u, err := url.Parse(address)
@@ -102,7 +103,7 @@ func (w *wire) carry(client net.Conn, address string) {
 	<-done
 }
 
-// TestCut verifies the result if the connection is lost at any byte of an append, in either
+// TestCut verifies the result of an append if the connection is lost at any byte, in either
 // direction. An error may state that nothing was stored only if that is true, and a retry with the
 // same draft must return the receipt.
 func TestCut(t *testing.T) {

@@ -76,7 +76,7 @@ func (c *crew) record(t *testing.T, out string) {
 }
 
 // TestKilled verifies that no acknowledged receipt is lost and no chain forks. Eight processes with
-// four goroutines each issue receipts, and both they and the server are killed.
+// four goroutines each issue receipts, and both the processes and the server are killed.
 func TestKilled(t *testing.T) {
 	const processes, goroutines = 8, 4
 	drafts, clientKills, serverKills := 6, 1, 2

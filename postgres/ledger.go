@@ -8,8 +8,8 @@
 // Receipts are listed in the order in which they were stored. The receipts that a list returned
 // remain the beginning of every later list, even if several writers commit at the same time. To
 // achieve this, the last statement before a commit takes the sequence numbers from a single row,
-// whose lock it holds until the commit is visible. Therefore, a transaction with larger numbers
-// becomes visible later.
+// whose lock it holds until the commit is visible. Therefore, transactions become visible in the
+// order of their sequence numbers.
 //
 // The cost is that commits are made one at a time. The lock is taken in the same round trip as the
 // commit, so a slow client does not hold it. It is held during the insertion and one flush of the
@@ -113,7 +113,7 @@ func connect(ctx context.Context, address string, readOnly bool) (*Ledger, error
 		config.ConnConfig.RuntimeParams["default_transaction_read_only"] = "on"
 	}
 
-	// If the caller of a statement has canceled, the statement is also canceled on the server.
+	// If the caller cancels a statement, the statement is also canceled on the server.
 	config.ConnConfig.BuildContextWatcherHandler = func(c *pgconn.PgConn) ctxwatch.Handler {
 		return &pgconn.CancelRequestContextWatcherHandler{Conn: c, DeadlineDelay: cancelDelay}
 	}

@@ -12,9 +12,9 @@ import (
 // begin starts a transaction in which each statement sees the data that was committed before it.
 const begin = "BEGIN ISOLATION LEVEL READ COMMITTED"
 
-// transact runs a transaction. The function prepare reads and locks, and returns the statements
-// that write. These are sent together with the commit, so that their locks are not held while the
-// client works.
+// transact runs a transaction. The function prepare reads data, acquires locks, and returns the
+// statements that write. These statements are sent together with the commit, so that their locks
+// are not held while the client works.
 func (l *Ledger) transact(ctx context.Context, what string, prepare func(*pgxpool.Conn) (*pgx.Batch, error)) error {
 	conn, err := l.pool.Acquire(ctx)
 	if err != nil {

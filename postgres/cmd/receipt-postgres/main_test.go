@@ -154,8 +154,8 @@ var (
 	signing = regexp.MustCompile(`"(signature|signed_at|value)":"[^"]*"`)
 )
 
-// execute runs a command line with a ledger, and returns the exit code and the output, in which the
-// name of the ledger is removed.
+// execute runs a command line with a ledger, and returns the exit code and the output without the
+// name of the ledger.
 func execute(t *testing.T, dir, line, ledger string) (code int, printed string) {
 	t.Helper()
 	args := strings.Fields(line)

@@ -60,8 +60,8 @@ func Start(t testing.TB) *Server {
 	return s
 }
 
-// binaries returns the directory with the newest installed version of PostgreSQL, either from
-// Debian packages or in PATH.
+// binaries returns the directory that contains the newest PostgreSQL from a Debian package, or else
+// the PostgreSQL in PATH.
 func binaries() (string, error) {
 	found, err := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
 	if err != nil {
@@ -172,7 +172,7 @@ func (s *Server) Restart(t testing.TB, settings ...string) {
 
 // Kill ends the server and all of its processes with SIGKILL, as if the machine had failed.
 func (s *Server) Kill() {
-	// A server that is stopped starts no more processes.
+	// After SIGSTOP, the server starts no more processes.
 	syscall.Kill(s.running.Process.Pid, syscall.SIGSTOP)
 	children := processesOf(s.running.Process.Pid)
 	for _, pid := range children {
@@ -244,8 +244,8 @@ func (s *Server) Address(database string, parameters ...string) string {
 // Exec executes statements in the database "postgres".
 func (s *Server) Exec(statements string) error { return Exec(s.Address("postgres"), statements) }
 
-// Exec executes statements in the database at an address. They are synced, so that a server that is
-// killed afterward does not lose them.
+// Exec executes statements in the database at an address. The changes are synced, so that a server
+// that is killed afterward does not lose them.
 func Exec(address, statements string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
