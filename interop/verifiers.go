@@ -82,7 +82,7 @@ func program(name string, args ...string) verifier {
 }
 
 // write writes receipts, each preceded by its length. If the program ends early, the code that
-// reads its output reports this.
+// reads its output reports the failure.
 func write(in io.WriteCloser, receipts [][]byte) {
 	defer in.Close()
 	w := bufio.NewWriter(in)
