@@ -48,7 +48,7 @@ func (s *sample) unsigned() *sample {
 }
 
 // under returns a verifier that has compared a checkpoint with the receipts, as package stream
-// does: the tree over all of them has the root that the issuer signed.
+// does. The tree over all receipts has the root that the issuer signed.
 func (s *sample) under(b *bench) *receipt.Verifier {
 	const origin = "log.example/bench"
 	var tree merkle.Tree

@@ -24,8 +24,8 @@ type hostile struct {
 	code     receipt.Code // the expected finding
 }
 
-// hostiles returns the hostile inputs. The inputs that are JSON are part of a receipt whose hash
-// they invalidate, so that every step up to the hash processes them.
+// hostiles returns the hostile inputs. JSON inputs are part of a receipt whose hash is then
+// invalid, so that every step up to the hash processes them.
 func hostiles(text []byte) []hostile {
 	inside := func(metadata string) []byte {
 		return bytes.Replace(text, []byte(`"metadata":{`), []byte(`"metadata":{`+metadata+`,`), 1)

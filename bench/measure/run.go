@@ -30,7 +30,8 @@ func run(ctx context.Context, line []string, exit, cores int) (race.Usage, error
 }
 
 // rounds returns the usage in each round, indexed by the number of jobs. Within a round, the
-// numbers of jobs are used in turn, so that other load on the machine affects all of them.
+// command runs once with each number of jobs, so that other load on the machine affects all of
+// them.
 func rounds(ctx context.Context, o *options) ([][]race.Usage, error) {
 	samples := make([][]race.Usage, len(o.jobs))
 	for round := range o.runs + 1 {

@@ -169,7 +169,7 @@ func runClaims(root string, claims []claim, timeout time.Duration) error {
 
 var errSurvived = errors.New("a claim holds although its mutant breaks it")
 
-// commands returns the arguments of go test that run the tests in the main module.
+// commands returns the arguments of "go test" that run the tests in the main module.
 func (c *claim) commands() (list [][]string) {
 	names := map[string][]string{}
 	var packages []string

@@ -124,7 +124,7 @@ func (m mutant) try(root, dir string, timeout time.Duration) (outcome, error) {
 	return m.tryTests(root, dir, timeout, tests)
 }
 
-// tryTests runs go test once with each list of arguments.
+// tryTests runs "go test" once with each list of arguments.
 func (m mutant) tryTests(root, dir string, timeout time.Duration, tests [][]string) (outcome, error) {
 	source, err := os.ReadFile(m.path)
 	if err != nil {
