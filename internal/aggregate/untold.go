@@ -59,8 +59,8 @@ func (u *untold) plus(v *untold, n int) {
 	u.Approvals += n * v.Approvals
 }
 
-// A statement is the root of a receipt, with pointers to the values that the receipt's source did
-// not report, and to the values that may be too high.
+// A statement is the root of a receipt, with pointers to two kinds of values: values that the
+// receipt's source did not report, and values that may be too high.
 type statement struct {
 	canon.Node
 	untold, over receipt.Pointers

@@ -15,8 +15,8 @@ type sighting struct {
 	verified bool
 }
 
-// versions contains the receipts that were added and those that were superseded, so that the sums
-// contain only the newest version of each receipt.
+// versions contains the added receipts and the superseded receipts, so that the sums contain only
+// the newest version of each receipt.
 type versions struct {
 	seen       map[sighting]place
 	issuers    map[string]uint32
