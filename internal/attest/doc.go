@@ -14,11 +14,11 @@
 // Its subjects are the results of the task according to the receipt, in this order:
 //
 //   - final artifacts with a digest, by artifact_id;
-//   - written files, by path, each with the digest after its last listed write; a file that was
-//     finally deleted, or whose digest after the write was not recorded, is not a subject;
-//   - git commits, which are final artifacts of the kind "git_commit" whose artifact_id is the name
-//     of the commit, 40 or 64 lowercase hexadecimal digits. If the receipt names no commit, the
-//     caller may name one, and this subject then relies on the caller.
+//   - written files, by path, each with the digest after its last listed write; a file is not a
+//     subject if it was finally deleted, or if the digest after its last write was not recorded;
+//   - git commits: final artifacts of the kind "git_commit" whose artifact_id is the name of the
+//     commit, 40 or 64 lowercase hexadecimal digits. If the receipt names no commit, the caller may
+//     name one, and this subject then relies on the caller.
 //
 // Values that the source did not record, and entries for actions that may not have happened, are
 // not subjects. Digests and entries in metadata.unreported are therefore omitted, and so are

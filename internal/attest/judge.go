@@ -58,7 +58,7 @@ func (j *judge) ready() (err error) {
 	return err
 }
 
-// Algorithm is the Algorithm of a [receipt.SignatureResult] for the signature of an envelope, which
+// Algorithm is the value of [receipt.SignatureResult].Algorithm for an envelope's signature, which
 // is not an entry of /signatures in the receipt. The Detail field of the result lists the subjects.
 const Algorithm = "dsse"
 
