@@ -1,6 +1,6 @@
-// Package foreign reads third-party receipts. Each format has a package below, which checks the
-// rules of the format that need no key, and returns the signatures for [receipt.Verifier.Foreign]
-// to verify, so one set of keys, outcomes, and codes applies to all formats.
+// Package foreign reads third-party receipts. Each format has a package below. That package checks
+// the rules that need no key, and returns the signatures for [receipt.Verifier.Foreign] to verify.
+// One set of keys, outcomes, and codes therefore applies to all formats.
 //
 //	f := foreign.Read(kind.Of(text, true).Kind, text, doc)
 //	if f != nil {

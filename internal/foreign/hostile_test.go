@@ -101,8 +101,8 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// TestCardAlgorithms verifies that the header of a card cannot select an algorithm that has no
-// public key, or an algorithm that differs from that of the trusted key.
+// TestCardAlgorithms verifies that the header of a card cannot select an algorithm without public
+// keys, or an algorithm other than the trusted key's.
 func TestCardAlgorithms(t *testing.T) {
 	s := seeds(t)["a2a-card"]
 	old := base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"EdDSA","kid":"card","typ":"JOSE"}`))

@@ -16,7 +16,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
 
-// A seed is an authentic receipt in one format that the tests create, together with the keys that
+// A seed is an authentic receipt that the tests create in one format, together with the keys that
 // verify it.
 type seed struct {
 	text   string

@@ -107,9 +107,9 @@ func readSignature(f *receipt.Foreign, n canon.Node, forms [][]byte) bool {
 	return true
 }
 
-// kept returns the names of the members that are signed even if they are empty: members that the
-// schema of the specification requires at any depth, and members for which the schema distinguishes
-// empty from absent.
+// kept returns the names of the members that are signed even if they are empty. The schema of the
+// specification either requires these members, at any depth, or distinguishes between empty and
+// absent.
 func kept() []string {
 	return []string{"name", "description", "version", "url", "protocolBinding", "protocolVersion", "supportedInterfaces", "capabilities", "defaultInputModes",
 		"defaultOutputModes", "skills", "id", "tags", "organization", "uri", "streaming", "pushNotifications", "extendedAgentCard", "documentationUrl", "iconUrl"}

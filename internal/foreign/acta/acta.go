@@ -1,6 +1,6 @@
-// Package acta reads receipts of Veritas Acta (draft-farley-acta-signed-receipts): envelopes with a
-// payload and a signature, and the flat form of version 1, in which payload and signature are
-// members of one object.
+// Package acta reads receipts of Veritas Acta (draft-farley-acta-signed-receipts). A receipt is
+// either an envelope with a payload and a signature, or a flat object of version 1, which contains
+// its own signature.
 //
 //	signed bytes   envelope: JCS(payload)   flat: JCS(receipt without signature)
 //	link           "sha256:" and the SHA-256 of JCS(predecessor with its signature)

@@ -108,8 +108,8 @@ func readTrustChain(f *receipt.Foreign, root canon.Node) {
 	f.NotChecked = append(f.NotChecked, receipt.Note{Code: receipt.CodeTailNotChecked, Pointer: "/records", Detail: "records after the last one, which nothing in the export shows"})
 }
 
-// inherits checks that the effects of a record stay within the effects that its parent granted, if
-// the parent is in the export.
+// inherits checks that the effects of a record stay within the effects that its parent granted. If
+// the parent is not in the export, this is reported as not checked.
 func inherits(f *receipt.Foreign, byID map[string]canon.Node, n canon.Node) bool {
 	id := n.Member("metadata").Member("parent_record_id")
 	if id.IsZero() {

@@ -1,5 +1,5 @@
 // Package form contains checks that the readers of several formats share: strict encodings, member
-// lists, and compact JSON in orders other than that of RFC 8785.
+// lists, and compact JSON with a different order of members than RFC 8785.
 package form
 
 import (
