@@ -174,9 +174,9 @@ func Fault(cause receipt.Cause) string {
 	return ""
 }
 
-// Unchecked describes the checks that are missing from the reports of several documents, given the
-// number of documents for each code and the number of withheld values. It omits codes that leave a
-// receipt undecided, because the verdict already reflects them.
+// Unchecked describes the checks that were not made for several documents, given the number of
+// documents for each code and the number of withheld values. It omits codes that leave a receipt
+// undecided, because the verdict already reflects them.
 func Unchecked(documents map[receipt.Code]int, withheld int) (notes []receipt.Note) {
 	for _, code := range slices.Sorted(maps.Keys(documents)) {
 		note := receipt.Note{Code: code}
