@@ -8,9 +8,9 @@ import (
 )
 
 // Rank returns the rank of a receipt without a predecessor: the lower the rank, the more likely the
-// receipt begins its stream. A receipt that follows the given predecessor has the lowest rank, then
-// a receipt that states that it is the first, and then any other receipt. Receipts of equal rank
-// are ordered by [Earlier].
+// receipt begins its stream. The lowest rank belongs to a receipt that follows the given
+// predecessor, the next rank to a receipt that states that it is the first, and the highest rank to
+// any other receipt. Receipts of equal rank are ordered by [Earlier].
 func Rank(first bool, previous, given canon.Digest) int {
 	switch {
 	case !given.IsZero() && !first && previous == given:
@@ -73,8 +73,8 @@ type Ends struct {
 	Failures int64        // invalid links at the beginning and the end
 }
 
-// A Beginner evaluates the receipts of one stream that have no predecessor, one after the other,
-// and finds the beginning and the end of the stream.
+// A Beginner evaluates, one after the other, the receipts of a stream that have no predecessor, and
+// finds where the stream begins and ends.
 type Beginner struct {
 	terms Opening
 	ends  Ends

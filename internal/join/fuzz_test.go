@@ -13,8 +13,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// contentBytes is the number of seed bytes that determine the content of a receipt, and recordBytes
-// is the number that determine one copy.
+// contentBytes is the number of seed bytes that determine the content of a receipt. recordBytes is
+// the number that determine one copy.
 const contentBytes, contents, recordBytes = 3, 8, 2
 
 // recordsOf derives records from arbitrary bytes. The statements that a receipt makes depend only

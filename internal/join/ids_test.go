@@ -8,9 +8,9 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// TestDuplicateNamesTheFirstCopy verifies that a receipt whose ID is already in use is related to
-// the first copy of the receipt that owns the ID. The order of the copies and copies with different
-// content must not matter.
+// TestDuplicateNamesTheFirstCopy verifies that, if the ID of a receipt is already in use, the
+// receipt is related to the first copy of the receipt that owns the ID. The order of the copies and
+// copies with different content must not matter.
 func TestDuplicateNamesTheFirstCopy(t *testing.T) {
 	var group []join.Record
 	add := func(content byte, reason receipt.Code, index int) {

@@ -29,8 +29,9 @@ type Node struct {
 // maxDamaged limits the memory that damaged receipts can use.
 const maxDamaged = 1 << 16
 
-// A Meeting compares the receipts that have a digest as their hash with the receipts that name it
-// as the hash of their predecessor. All receipts that have the digest must be added first.
+// A Meeting compares two groups of receipts for one digest: receipts whose hash is the digest, and
+// receipts that name the digest as the hash of their predecessor. All receipts that have the digest
+// must be added first.
 type Meeting struct {
 	has     bool
 	intact  Node           // the receipt whose content has the digest

@@ -10,7 +10,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// A Record contains the data that is needed to join one receipt that states its place in a stream.
+// A Record contains the data for joining one receipt that states its place in a stream.
 type Record struct {
 	Stream   chain.Stream
 	ID       ID

@@ -25,8 +25,8 @@ type Tree struct {
 	Documents int         `json:"documents"` // number of documents
 	Single    bool        `json:"single"`    // the input is one document
 
-	// Source and Until identify the document with the last leaf within the size that the checkpoint
-	// claims: its source, and its number in that source.
+	// Source and Until are the source and the number of the document whose leaf is the last one
+	// within the size that the checkpoint claims.
 	Source int `json:"source"`
 	Until  int `json:"until"`
 }
@@ -88,8 +88,8 @@ func Branches(start uint64, leaves []merkle.Hash) (list []Branch) {
 // errBranches indicates that leaves are missing or duplicated.
 var errBranches = errors.New("join: branches of a tree are not consecutive")
 
-// rootOf returns the root of branches in any order, which must together contain each of the first
-// leaves, up to the given size, exactly once (RFC 9162 section 2.1.1).
+// rootOf returns the root of branches, which may be in any order. Together, they must contain each
+// of the first leaves, up to the given size, exactly once (RFC 9162 section 2.1.1).
 func rootOf(branches []Branch, size uint64) (merkle.Hash, error) {
 	branches = slices.SortedFunc(slices.Values(branches), func(a, b Branch) int { return cmp.Compare(a.Start, b.Start) })
 
@@ -124,8 +124,8 @@ func rootOf(branches []Branch, size uint64) (merkle.Hash, error) {
 }
 
 // TreeOf returns the tree of sources, in reading order, for a checkpoint that claims a size. The
-// branches, in any order, cover the leaves within this size; source and until are the position of
-// the last of these leaves, or zero if there is none.
+// branches, in any order, cover the leaves within this size. The arguments source and until are the
+// position of the last of these leaves, or zero if there are no such leaves.
 func TreeOf(sources []Extent, claimed uint64, branches []Branch, source, until int) (*Tree, error) {
 	t := &Tree{Source: source, Until: until}
 	for i, start := range Starts(sources) {
