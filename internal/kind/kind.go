@@ -17,7 +17,7 @@ const (
 	Timestamp   Kind = "timestamp"   // a request to a timestamp authority, with or without its response
 	Disclosures Kind = "disclosures" // withheld values
 	Batch       Kind = "batch"       // a manifest of a batch
-	Report      Kind = "report"      // the output of receipt verify
+	Report      Kind = "report"      // the output of "receipt verify"
 	Policy      Kind = "policy"      // requirements for a verification
 
 	// Files that contain or attest to a receipt.
