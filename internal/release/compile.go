@@ -24,7 +24,7 @@ type program struct {
 func (p program) is(system, arch string) bool { return p.system == system && p.arch == arch }
 
 // command runs a command in a directory and returns its output. It clears the user's settings that
-// change the output of go build.
+// change the output of "go build".
 func command(ctx context.Context, dir string, env []string, name string, args ...string) ([]byte, error) {
 	c := exec.CommandContext(ctx, name, args...)
 	c.Dir, c.Stderr = dir, os.Stderr

@@ -30,7 +30,7 @@ type release struct {
 
 	source   string // of the clone
 	revision string // the commit
-	version  string // of the module, as recorded by go build
+	version  string // of the module, as recorded by "go build"
 	time     time.Time
 	programs []program
 	started  time.Time
