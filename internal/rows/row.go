@@ -99,7 +99,7 @@ func word(rep *receipt.Report) string {
 	return rep.Verdict.String()
 }
 
-// About returns the rows that concern the inputs of a summary and not a single receipt: findings
+// About returns the rows that concern the inputs of a summary instead of a single receipt: findings
 // that refute inputs, notes that leave inputs undecided, and inputs that were not read completely.
 func About(s *stream.Summary) (list []Row) {
 	for _, f := range s.Findings {
