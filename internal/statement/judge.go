@@ -105,9 +105,10 @@ func Judge(trust receipt.Trust, statements []*Signed, seen Observed, req Require
 	return &j.result
 }
 
-// bounded returns why a stream does not meet the conditions of AEL 0.1 for level 1 (checks e to j):
-// all receipts from the first to the last, an opening that limits the time between statements, a
-// heartbeat, no silence, and a final statement that names the last receipt.
+// bounded returns why a stream does not meet the conditions of AEL 0.1 for level 1 (checks e to j),
+// or "" if it does. The input must contain all receipts of the stream, and nothing may be
+// contradicted or missing. Each statement must limit the time until the next, there must be a
+// heartbeat, and the last statement must be final.
 func (j *judge) bounded(list []*Signed) string {
 	open := func(s *Signed) bool { return !s.Final && s.Within == 0 && j.req.Heartbeat == 0 }
 	switch {
