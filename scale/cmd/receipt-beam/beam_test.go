@@ -73,7 +73,7 @@ type verdict struct {
 }
 
 // bare removes the parts of a summary that may differ between programs: the name, the times, the
-// source of the keys, and the roster, which an engine does not keep.
+// source of the keys, and the roster. An engine does not keep a roster.
 func bare(t *testing.T, text []byte) map[string]any {
 	t.Helper()
 	var m map[string]any
@@ -86,7 +86,7 @@ func bare(t *testing.T, text []byte) map[string]any {
 	return m
 }
 
-// verify returns the result of receipt verify --unordered for the same files.
+// verify returns the result of "receipt verify --unordered" for the same files.
 func verify(t *testing.T, paths []string, o stream.Options) verdict {
 	t.Helper()
 	return verifyBy(t, verifier(t, false), paths, o)
@@ -208,7 +208,7 @@ func write(t testing.TB, path string, text []byte) string {
 	return path
 }
 
-// TestAgreement verifies that the findings in a lake equal those of receipt verify, regardless of
+// TestAgreement verifies that the findings in a lake equal those of "receipt verify", regardless of
 // how the lake is divided into parts and of their order.
 func TestAgreement(t *testing.T) {
 	n, parts, ways := 600, 12, 2
@@ -263,7 +263,7 @@ func heads(t *testing.T, l *lake.Lake) string {
 	return write(t, filepath.Join(t.TempDir(), "before.json"), text)
 }
 
-// TestFixtures verifies that the results for all fixtures equal those of receipt verify, in every
+// TestFixtures verifies that the results for all fixtures equal those of "receipt verify", in every
 // form, with every fault, and with all options.
 func TestFixtures(t *testing.T) {
 	trusted := fixture(t, lake.Keys)

@@ -125,7 +125,7 @@ func longest(t *testing.T, n int) []lake.Line {
 	return most[:n]
 }
 
-// TestCheckpoint verifies that the results with a checkpoint equal those of receipt verify, byte
+// TestCheckpoint verifies that the results with a checkpoint equal those of "receipt verify", byte
 // for byte.
 func TestCheckpoint(t *testing.T) {
 	trusted, set := logKeys(t)

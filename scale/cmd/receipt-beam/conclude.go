@@ -150,7 +150,7 @@ func (w *whole) change(name string) {
 	}
 }
 
-// summary returns the summary that receipt verify would report for all receipts.
+// summary returns the summary that "receipt verify" would report for all receipts.
 func (c *conclude) summary(ctx context.Context, w *whole) (*stream.Summary, error) {
 	verifier, keys, err := c.run.Asked.Verifier()
 	if err != nil {

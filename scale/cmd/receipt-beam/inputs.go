@@ -79,8 +79,8 @@ func (in *inputs) addObjects(ctx context.Context, arg string) error {
 	return nil
 }
 
-// addFiles adds the files that match a pattern. For a directory, it adds the files in the directory
-// and its subdirectories whose names look like those of receipts.
+// addFiles adds the files that match a pattern. For a directory, it adds each file in the directory
+// and its subdirectories that is named like a file of receipts.
 func (in *inputs) addFiles(pattern string) error {
 	names, err := filepath.Glob(pattern)
 	if err != nil {

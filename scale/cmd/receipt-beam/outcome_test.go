@@ -27,8 +27,8 @@ func left(t *testing.T, dir string) (names []string) {
 	return names
 }
 
-// TestExit verifies that the exit codes equal those of receipt verify, and that every run that has
-// a verdict writes all of its files.
+// TestExit verifies that the exit codes equal those of "receipt verify", and that every run with a
+// verdict writes all of its files.
 func TestExit(t *testing.T) {
 	trusted := fixture(t, "keys/trust.json")
 	broken := filepath.Join(t.TempDir(), "cut.jsonl.gz")
@@ -144,7 +144,7 @@ func TestSummary(t *testing.T) {
 		t.Errorf("%s", report.Summary)
 	}
 
-	// Merge the summary with a report of receipt verify on one of the inputs.
+	// Merge the summary with a report of "receipt verify" on one of the inputs.
 	again, err := os.ReadFile(fixture(t, "valid/task.json"))
 	if err != nil {
 		t.Fatal(err)

@@ -56,7 +56,7 @@ func spread(b *testing.B, n, parts int) (paths []string) {
 	return paths
 }
 
-// judge verifies files in the same way as receipt verify --unordered --report rows.parquet.
+// judge verifies files in the same way as "receipt verify --unordered --report rows.parquet".
 func judge(b *testing.B, paths []string) {
 	b.Helper()
 	var sources []stream.Source

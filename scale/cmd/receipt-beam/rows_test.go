@@ -34,7 +34,7 @@ func cells(t *testing.T, files ...string) (list []string) {
 	return list
 }
 
-// TestRows verifies that the rows equal those of receipt verify --unordered --report, in every
+// TestRows verifies that the rows equal those of "receipt verify --unordered --report", in every
 // column.
 func TestRows(t *testing.T) {
 	l, err := lake.New(600, 17)

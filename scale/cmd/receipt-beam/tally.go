@@ -15,8 +15,9 @@ type tally struct {
 // StartBundle resets the counts, so that counts from a worker that died are discarded.
 func (t *tally) StartBundle(_ func(int, []byte), _ func(int, []byte)) { t.counts = join.Counts{} }
 
-// ProcessElement counts one receipt. If there is a result, it is sent to the input of the receipt
-// that it concerns, where the name of that receipt is known.
+// ProcessElement counts one receipt. Its result, if any, is sent to the input that contains the
+// related receipt, where the name of that receipt is known, or otherwise to the receipt's own
+// input.
 func (t *tally) ProcessElement(record []byte, _ func(int, []byte), marks func(int, []byte)) error {
 	r, err := join.Parse(record)
 	if err != nil {

@@ -79,8 +79,8 @@ func (r *leafRow) add(document int, leaf merkle.Hash) {
 	r.documents, r.hashes = append(r.documents, document), append(r.hashes, leaf)
 }
 
-// append encodes the row: its start as a uvarint, and for each leaf, its hash, followed by the
-// distance of its document from that of the previous leaf as a uvarint.
+// append encodes the row. The start of the row is a uvarint. Each leaf is its hash, followed by a
+// uvarint with the distance of its document from the document of the previous leaf.
 func (r *leafRow) append(b []byte) []byte {
 	b = binary.AppendUvarint(slices.Grow(b, len(r.hashes)*(len(merkle.Hash{})+1)+binary.MaxVarintLen64), r.start)
 	before := 0
