@@ -28,7 +28,7 @@ func (o *verifyFlags) printer(w io.Writer, asked *stream.Options) (printer, erro
 	return nil, fmt.Errorf("invalid --format %q: expected text, json, or ndjson", o.format)
 }
 
-// A jsonPrinter writes exactly the same output as receipt verify in the same format.
+// A jsonPrinter writes exactly the same output as "receipt verify" in the same format.
 type jsonPrinter struct {
 	w                    io.Writer
 	open, between, after string // around reports
