@@ -21,6 +21,6 @@
 //
 // # Interrupted reads
 //
-// A read that is interrupted is resumed in the same version at the byte where it stopped, at most
-// three times in a row.
+// An interrupted read is resumed in the same version, at the byte where it stopped, at most three
+// times in a row.
 package object
