@@ -27,8 +27,8 @@ func (b *bench) canonicalize() []result.Line {
 	}
 }
 
-// canonicalTable returns the detailed table, which contains receipts in the form that producers
-// write, by size and spelling. The first row is the heading.
+// canonicalTable returns the detailed table, by size and spelling. Its receipts are in the form
+// that producers write. The first row is the heading.
 func (b *bench) canonicalTable() [][]string {
 	all := rivals()
 	heading := []string{"receipts", all[0].name + " MB/s"}

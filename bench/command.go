@@ -48,8 +48,8 @@ func (b *bench) command() []result.Line {
 	return []result.Line{two, start, memory, pace}
 }
 
-// start measures the processor time of the command for one receipt, most of which
-// is the start of the process.
+// start measures the processor time of the command for one receipt, most of which is spent on
+// starting the process.
 func (b *bench) start() result.Line {
 	in := func(name string) string { return filepath.Join(b.dir, name) }
 	check(os.WriteFile(in(oneFile), append(bytes.Clone(b.sample.first[0]), '\n'), 0o666))

@@ -94,9 +94,9 @@ func (b *bench) formsOf(count int) []result.Line {
 	return lines
 }
 
-// digestLine returns the line for the time that is needed only for the digest of the input, which
-// each report contains but text does not need. If the hash of the
-// receipt is computed as well, the digest takes about half of that time.
+// digestLine returns the line for the time that the digest of the input takes. Each report contains
+// this digest, but text does not need it. If the hash of the receipt is computed as well, the
+// digest takes about half of that time.
 func digestLine(ratio race.Ratio) result.Line {
 	line := atMost(0, "forms/digests", "SHA-256 of the input by itself, × text", ratio)
 	line.Bound = result.Free

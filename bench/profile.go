@@ -90,7 +90,7 @@ func stepNames() []string {
 	return []string{parseStep, canonicalStep, preimageStep, inputStep, schemaStep, signatureStep, otherStep}
 }
 
-// stepOf returns the step to which a stack belongs, which is the first one that matches.
+// stepOf returns the step to which a stack belongs: the first step that matches.
 func stepOf(stack string) string {
 	has := func(part string) bool { return strings.Contains(stack, part) }
 	switch {
