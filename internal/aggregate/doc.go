@@ -14,8 +14,7 @@
 // confirmed supersedes only other receipts whose signer is not confirmed. A superseded receipt may
 // be read before its successor. To subtract it later, an aggregate stores the contribution of each
 // receipt, for up to [maxSeen] receipts and 64 MiB. Beyond these limits, the older version stays in
-// the sums and the newer version is left out, and the JSON form contains the number of such
-// receipts.
+// the sums, and the newer version is left out. The JSON form contains the number of such receipts.
 //
 // # Exactness
 //

@@ -109,7 +109,7 @@ func (u unit) start(t time.Time) time.Time {
 	return time.Date(t.Year()/100*100, 1, 1, 0, 0, 0, 0, time.UTC)
 }
 
-// between returns the number of units from the start of one bin to the start of a later one.
+// between returns the number of units from the start of one bin to the start of a later bin.
 func (u unit) between(from, to time.Time) int {
 	switch u {
 	case hour:
