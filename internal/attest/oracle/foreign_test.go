@@ -68,7 +68,7 @@ func readForeign(t testing.TB, set *keys.Set, data []byte) receipt.Verdict {
 	return rep.Verdict
 }
 
-// changes returns copies of a document that each differ from it in one byte.
+// changes returns copies of a document, each of which differs from the document in one byte.
 func changes(data []byte) (list [][]byte) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 300 {
