@@ -103,9 +103,9 @@ func (c *client) asleep(long time.Duration) bool {
 	return errors.Is(err, os.ErrDeadlineExceeded)
 }
 
-// TestNewIsHeard verifies that a client that sends a request soon after it connects receives a
-// response, regardless of how many other clients connect without a request. The idle connections
-// must be closed.
+// TestNewIsHeard verifies that a client that sends a request soon after connecting receives a
+// response, regardless of how many other clients connect without sending a request. The idle
+// connections must be closed.
 func TestNewIsHeard(t *testing.T) {
 	for range 100 {
 		l, began := start(t), time.Now()
