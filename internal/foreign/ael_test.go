@@ -53,7 +53,7 @@ func aelKeys(t testing.TB, dir string) *keys.Set {
 	return set
 }
 
-// TestAEL verifies, for the recorders in every public case, that the lines are verified if the
+// TestAEL verifies the verdict for the lines of the recorders in every public case: verified if the
 // checks a, b, w, and e pass, and refuted if one of them fails.
 func TestAEL(t *testing.T) {
 	var cases map[string]struct {

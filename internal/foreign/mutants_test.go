@@ -145,8 +145,8 @@ func covered(t testing.TB, data []byte, rep *receipt.Report) string {
 	return string(doc.AppendCanonical(nil, without...))
 }
 
-// mutants returns the number of changes per receipt, which is the value of the variable MUTANTS or
-// depends on the size of the tests.
+// mutants returns the number of changes per receipt: the value of the variable MUTANTS or, without
+// it, a number that depends on the size of the tests.
 func mutants(t *testing.T, modest, full int) int {
 	text := os.Getenv("MUTANTS")
 	switch n, err := strconv.Atoi(text); {

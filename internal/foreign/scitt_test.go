@@ -12,8 +12,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
 
-// registered returns the statement of a public case with its receipt in the unprotected header,
-// which is empty in the file. The label of receipts is 394.
+// registered returns the statement of a public case, with the receipt of the case in the
+// unprotected header. In the file, this header is empty. The label of receipts is 394.
 func registered(t testing.TB, name string) []byte {
 	t.Helper()
 	statement, proof := read(t, "scitt-cose", name, "statement.cose"), read(t, "scitt-cose", name, "receipt.cose")

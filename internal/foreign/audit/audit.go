@@ -1,5 +1,5 @@
 // Package audit reads agent audit records (draft-gilda-wimse-agent-audit-record): in-toto
-// statements in DSSE envelopes that an observer of the agent signs.
+// statements in DSSE envelopes that are signed by an observer of the agent.
 //
 //	signed bytes  PAE of JCS(payload), which the reader derives from the payload
 //	key           keyid, half of the SHA-256 of the observer's public key in hexadecimal digits

@@ -15,7 +15,8 @@ const (
 	mediaType   = "application/vnd.dev.sigstore.bundle.v0.3+json"
 )
 
-// A Statement is an in-toto statement in a DSSE envelope, which may be in a Sigstore bundle.
+// A Statement is an in-toto statement in a DSSE envelope, which may in turn be in a Sigstore
+// bundle.
 type Statement struct {
 	Text      []byte // as the envelope contains it
 	Document  *canon.Document
