@@ -248,8 +248,8 @@ func phrases(counts map[string]int, words [][2]string) (text []string) {
 	return text
 }
 
-// name returns a name that the receipt states, or "" if the source did not report it or a part of
-// it was withheld.
+// name returns a name that the receipt states. It returns "" if the source did not report the name,
+// or if a part of it was withheld.
 func (r counter) name(n canon.Node) string {
 	if n.Kind() != canon.KindString || r.Hidden(n) {
 		return ""

@@ -81,8 +81,8 @@ func (r *Reading) Reckoned(pointer string) string {
 	return ""
 }
 
-// Bound returns a prefix for a number or a list length that states which kind of bound it is. A
-// number that may be both too small and too large is described only as reported.
+// Bound returns a prefix that states which kind of bound a number or a list length is. A number
+// that may be both too small and too large is described only as reported.
 func (r *Reading) Bound(pointer string) string {
 	return Between(r.Unreported.Has(pointer), r.Over.Has(pointer))
 }
