@@ -154,8 +154,8 @@ func (b *Beginner) End() Ends {
 	return b.ends
 }
 
-// tailBefore returns the place of the last receipt that was issued before a time and that no other
-// receipt names. Missing receipts probably follow this receipt.
+// tailBefore returns the place of the last receipt that no other receipt names and that was issued
+// before the given time. Missing receipts probably follow this receipt.
 func (b *Beginner) tailBefore(issued int64) Place {
 	before, _ := slices.BinarySearchFunc(b.tails, issued, func(n Node, issued int64) int { return cmp.Compare(n.Issued, issued) })
 	if before == 0 {
@@ -183,8 +183,8 @@ func (b *Beginner) afterDamage() {
 	}
 }
 
-// end finds the head of the stream, which is the receipt with the latest issue time that no other
-// receipt names.
+// end finds the head of the stream: of the receipts that no other receipt names, the receipt with
+// the latest time of issue.
 func (b *Beginner) end() {
 	for i := len(b.tails) - 1; i >= 0; i-- {
 		if n := &b.tails[i]; !n.Damaged || !b.stray[n.Place] {

@@ -1,5 +1,5 @@
 // Package join joins receipts in any order: it finds copies, IDs with conflicting content, breaks,
-// forks, and second beginnings, and where streams begin and end. The result depends only on the
+// forks, second beginnings, and the beginnings and ends of streams. The result depends only on the
 // receipts, not on their order or on how they are divided among inputs and workers.
 //
 // # Rules
@@ -9,8 +9,9 @@
 //
 //   - A [Taking] finds copies, and IDs with conflicting content, among receipts that are sorted by
 //     ID.
-//   - A [Meeting] compares the receipts that have a digest as their hash with the receipts that
-//     name this digest as their predecessor. It finds breaks, forks, and links into other streams.
+//   - A [Meeting] compares two groups of receipts for one digest: receipts whose hash is the
+//     digest, and receipts that name the digest as the hash of their predecessor. It finds breaks,
+//     forks, and links into other streams.
 //   - A [Beginner] evaluates the receipts of a stream that have no predecessor, and finds where the
 //     stream begins and ends.
 //

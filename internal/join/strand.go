@@ -47,8 +47,8 @@ const (
 	strandKnown = 1<<iota - 1
 )
 
-// Append appends the encoded strand, which consists of the version, the flags, the strings of the
-// stream, varints with the count and the failures, the predecessor hash, and the head.
+// Append appends the encoded strand: the version, the flags, the strings of the stream, varints
+// with the count and the failures, the predecessor hash, and the head.
 func (s *Strand) Append(b []byte) []byte {
 	flags := byte(0)
 	for i, set := range [...]bool{s.Stream.HasTenant, s.Intact, s.Found, s.First} {

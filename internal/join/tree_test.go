@@ -38,8 +38,8 @@ func leavesOf(t *testing.T, files [][]byte) (extents []join.Extent, leaves [][]m
 	return extents, leaves, documents
 }
 
-// plant returns the tree against which a checkpoint is checked, once for each file and relative to
-// the start of that file. The tree is computed from pieces in a random order. Without a checkpoint,
+// plant returns, for each file, the tree against which a checkpoint is checked, relative to the
+// start of that file. The tree is computed from pieces in a random order. Without a checkpoint,
 // there is no tree.
 func plant(t *testing.T, v *receipt.Verifier, files [][]byte, o stream.Options, dice *rand.Rand) []*join.Tree {
 	t.Helper()
