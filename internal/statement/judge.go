@@ -345,8 +345,8 @@ func ByStream(list []*Signed) map[chain.Stream][]*Signed {
 	return groups
 }
 
-// Last returns the last statement of a stream that has a valid signature by a trusted key of the
-// issuer, or nil if there is none.
+// Last returns the last statement of a stream, or nil if there is none. Only statements with a
+// valid signature by a trusted key of the issuer count.
 func Last(trust receipt.Trust, statements []*Signed) *Signed {
 	j := &judge{trust: trust}
 	if list := j.authentic(statements); len(list) > 0 {
