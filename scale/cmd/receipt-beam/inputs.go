@@ -22,7 +22,7 @@ type input struct {
 	Object *object.Pin `json:"object,omitzero"` // instead of a path
 
 	// If there is a checkpoint, the following fields contain the results of the pass over leaves.
-	// They are the tree of all inputs, with its Source counted from this input, and the digest of
+	// These are the tree of all inputs, whose Source is counted from this input, and the digest of
 	// this input's bytes.
 	Tree *join.Tree `json:"tree,omitzero"`
 	Seen []byte     `json:"seen,omitzero"`
