@@ -12,8 +12,8 @@ import (
 	"github.com/receiptkit/receiptkit/scale/object"
 )
 
-// TestPin verifies that an object that one process opened can be opened by another process through
-// its pin, and that a replaced object cannot.
+// TestPin verifies that another process can use the pin of an opened object to open the same
+// version, and gets an error if the object was replaced.
 func TestPin(t *testing.T) {
 	l, ctx := newLake(t), context.Background()
 	l.put("a.jsonl", []byte("one\n"))

@@ -88,7 +88,7 @@ func TestKeysOfTheEnvironment(t *testing.T) {
 }
 
 // TestSelection verifies that the absent predecessors of a selection are not checked, and that the
-// receipts that precede it can be specified.
+// receipts before the selection can be specified.
 func TestSelection(t *testing.T) {
 	l := newLake(t)
 	lines := receipts(t, 5)
