@@ -297,7 +297,7 @@ func (t *Stream) End() {
 	}
 }
 
-// tell adds the usage of a session. If priced is set, it includes the costs of models.
+// tell adds the usage of a session. If priced is set, this usage includes the costs of models.
 func (t *Stream) tell(x *session, priced bool) {
 	s := t.s
 	s.Cost(x.cost)

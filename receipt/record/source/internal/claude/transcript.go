@@ -266,8 +266,8 @@ func (t *Transcript) progress(n canon.Node, of *turns) {
 	}
 }
 
-// relayed reads a message from an agent, which the session repeats while the agent works. If the
-// file of the agent is also read, it contains the same IDs.
+// relayed reads a message from an agent, which the session repeats while the agent works. The
+// agent's own file contains the same IDs.
 func (t *Transcript) relayed(data canon.Node) {
 	s, told := t.s, data.Member("message")
 	agent, message := cmp.Or(s.Name(data.Member("agentId")), "agent"), told.Member("message")

@@ -66,8 +66,8 @@ func written(w *story.Write, told canon.Node) {
 }
 
 // notebook reads the result of NotebookEdit, which contains the entire text before and after or, in
-// older versions, only the path. A notebook is never empty, so an empty text means that the content
-// is unknown.
+// older versions, only the path. A notebook is never empty, so empty text means that the content is
+// unknown.
 func notebook(w *story.Write, told canon.Node) {
 	w.Operation = "modify"
 	before, after := told.Member("original_file").Text(), told.Member("updated_file").Text()
@@ -94,7 +94,8 @@ func edited(w *story.Write, told canon.Node) {
 
 	before, after, ok := original.Text(), []byte(nil), true
 
-	// MultiEdit states a list of edits, and Edit states a single edit.
+	// The result of MultiEdit contains a list of edits, and the result of Edit contains a single
+	// edit.
 	if edits := told.Member("edits"); edits.Kind() == canon.KindArray {
 		after = before
 		for _, e := range edits.Elements() {
