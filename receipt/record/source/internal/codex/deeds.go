@@ -17,7 +17,7 @@ import (
 // of the executed action takes precedence.
 type deeds struct {
 	s        *story.Story
-	opened   story.Set                  // calls that, so far, only Codex has recorded, and not the model
+	opened   story.Set                  // calls that Codex executed but that the model has not requested so far
 	record   string                     // type of the current record about an action that Codex executed
 	ran      map[[2]string]canon.Digest // inputs of these actions, by call ID and record type
 	wrote    story.Set                  // calls whose file changes are recorded

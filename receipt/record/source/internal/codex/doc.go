@@ -20,10 +20,10 @@
 //
 // Outcomes of calls: the first lines of an output contain "Exit code: N" or "Process exited with
 // code N", or the output is JSON with an exit_code. Otherwise, the status is unreported, because
-// completed is not an outcome. The answer to a request for additional permissions is not recorded,
-// so no approval is recorded for it. The exception is an output that reports that the user rejected
-// the request. The text of an MCP server's result is not interpreted. A web_search_call without a
-// web_search_end is counted, and the list of calls is a lower bound.
+// "completed" is not an outcome. The answer to a request for additional permissions is not
+// recorded, so no approval is recorded for it. The exception is an output that reports that the
+// user rejected the request. The text of an MCP server's result is not interpreted. A
+// web_search_call without a web_search_end is counted, and the list of calls is a lower bound.
 //
 // Executed commands: Codex itself records the actions that it executed, in exec_command_end,
 // patch_apply_end, mcp_tool_call_end, and web_search_end, and in versions with paginated history
@@ -34,26 +34,27 @@
 // is never or the reviewer is not the user. Granted approvals are not recorded.
 //
 // If the log of a subagent begins with lines of its parent (subagent_history_start_ordinal), these
-// lines are not read, and the tokens that the parent had used by then are subtracted. A session
-// with history_base counts from the total of its parent at that line. Without the log of the
-// parent, the tokens of the session are unreported.
+// lines are not read, and the tokens that the parent had used by then are subtracted. The counts of
+// a session with history_base start from the total of its parent at that line. Without the log of
+// the parent, the tokens of the session are unreported.
 //
 // Outcome of the task: it is SUCCEEDED if all turns are complete, and CANCELED if the last turn was
 // aborted. If a turn is open, or in versions without turns, the outcome is unreported. The turns of
 // sessions that work for this session do not end the task.
 //
-// Writes: patch_apply_end and items of type FileChange state the applied changes, with the content
-// of added and deleted files. They take precedence over the text of the patch. If the changes and
-// the text contain different files, all of these files are listed, and metadata.contradictions
-// contains not_in_report. If there is only the patch, the content of added files is known, but not
-// whether these files existed before. For changed files, only the path is known. If a successful
-// change has an unreadable list of files, the list of writes is a lower bound.
+// Writes: patch_apply_end and items of type FileChange record the applied changes, with the content
+// of added and deleted files. The applied changes take precedence over the text of the patch. If
+// the changes and the text contain different files, all of these files are listed, and
+// metadata.contradictions contains not_in_report. If there is only the patch, the content of added
+// files is known, but not whether these files existed before. For changed files, only the path is
+// known. If a successful change has an unreadable list of files, the list of writes is a lower
+// bound.
 //
 // Other agents: spawn_agent, items of type CollabAgentToolCall and SubAgentActivity, and
-// collab_tool_call are handoffs to the agents whose IDs they name. If there are no IDs, no handoff
-// is listed, and every list is a lower bound, because the work may not be in any log. The same
-// applies to agent_message in a log without a handoff, and to a tool of this kind with an unknown
-// name. A search for tools (tool_search_call) is not a call.
+// collab_tool_call are handoffs to the agents whose IDs they contain. If there are no IDs, no
+// handoff is listed, and every list is a lower bound, because the work may not be in any log. The
+// same applies to agent_message in a log without a handoff, and to a tool of this kind with an
+// unknown name. A search for tools (tool_search_call) is not a call.
 //
 // IDs in codex exec are unique only within a turn, so in later turns, they are replaced with
 // turn_N/ID.

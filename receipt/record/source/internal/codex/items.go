@@ -15,7 +15,7 @@ import (
 type items struct{ *deeds }
 
 // step reads an item in paginated history. An item has the ID of one of the model's calls, or
-// states an action that the script of a wrapper performed.
+// records an action that the script of a wrapper performed.
 func (x items) step(p canon.Node) {
 	s, n := x.s, p.Member("item")
 	id, kind := s.Name(n.Member("id")), typeOf(n)
@@ -147,7 +147,7 @@ func collabOf(tool string) collab {
 	return noCollab
 }
 
-// threadsOf returns the IDs of the agents that an item names.
+// threadsOf returns the IDs of the agents in an item.
 func threadsOf(n canon.Node) (threads []string) {
 	for _, x := range either(n, "receiver_thread_ids").Elements() {
 		threads = append(threads, nameOf(x))

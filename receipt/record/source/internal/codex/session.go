@@ -48,7 +48,7 @@ func (f *file) count(info canon.Node) {
 	f.counts, f.ordinals = append(f.counts, u), append(f.ordinals, f.ordinal)
 }
 
-// record records the cumulative usage of the session from the record of one response. These records
+// record reads the cumulative usage of the session in the record of one response. These records
 // repeat the counts, and are used only if there are no counts.
 func (f *file) record(total canon.Node) {
 	u, ok := usageOf(total)
@@ -127,7 +127,7 @@ func (f *file) shared(fork *file, own usage) (last usage, ok bool) {
 }
 
 // behind reads the description of another session in the same rollout. It may be the session from
-// which this one was forked, or an ancestor of that session. Any other session was added by the
+// which this session was forked, or an ancestor of that session. Any other session was added by the
 // person who assembled the log. If the other session is a fork, the counts may belong to either
 // session.
 func (f *file) behind(id, forkedFrom string) {
@@ -212,7 +212,7 @@ func (all files) own(f *file) (own usage, part, known bool) {
 	return own, part, true
 }
 
-// byID returns the rollout of a session. If there are two rollouts, the longer one is complete.
+// byID returns the rollout of a session. If there are two rollouts, the longer rollout is used.
 func (all files) byID(id string) (found *file) {
 	for _, f := range all {
 		if f.id == id && (found == nil || len(f.counts) > len(found.counts)) {
@@ -222,7 +222,7 @@ func (all files) byID(id string) (found *file) {
 	return found
 }
 
-// A usage contains the numbers of tokens that a session or a turn used. The input includes cached
+// usage contains the numbers of tokens that a session or a turn used. The input includes cached
 // tokens, and the output includes reasoning.
 type usage struct {
 	input, output          int64
@@ -251,8 +251,8 @@ func partOf(n canon.Node, name string) part {
 	return part{}
 }
 
-// plus returns the sum of the usage and other usage. A part of the sum is stated only if it is
-// stated in both operands.
+// plus returns the sum of u and v. A part of the sum is stated only if it is stated in both
+// operands.
 func (u usage) plus(v usage) usage {
 	return usage{u.input + v.input, u.output + v.output, u.read.plus(v.read), u.written.plus(v.written), u.thought.plus(v.thought)}
 }
