@@ -52,7 +52,8 @@ func trajectoryUsage(m canon.Node, prefix string) story.Usage {
 	}
 }
 
-// tell records the usage of the steps. If the total differs, it records the larger of the two.
+// tell records the usage of the steps. If the total differs, it records the larger of the two
+// amounts.
 func (a *account) tell(s *story.Story, final canon.Node) {
 	total := trajectoryUsage(final, "total_")
 	sum, whole := a.sum()

@@ -41,7 +41,7 @@ func harmlessParts() []string {
 	return []string{"text", "reasoning", "step-start", "step-finish", "snapshot", "file", "agent", "compaction", "retry"}
 }
 
-// redacted replaces the session ID if an exporter removes it.
+// redacted is the text with which an exporter replaces a removed session ID.
 const redacted = "REDACTED"
 
 // Line reads a session.
