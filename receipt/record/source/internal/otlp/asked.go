@@ -8,7 +8,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// The answer of a model names the calls that it requests, in attributes of its span or of an event
+// The answer of a model lists the calls that it requests, in attributes of its span or of an event
 // in the span. If no span records such a call, it is unknown whether the call was executed.
 
 // asked contains the calls that models requested.

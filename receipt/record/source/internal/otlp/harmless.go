@@ -9,12 +9,12 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// The lists in this file are closed: they name all spans and events that record none of an agent's
-// actions. A span or an event of any other type may record an action, and is counted as unread.
-// Spans that follow no agent convention come from programs and libraries other than agents.
+// The lists in this file are closed: they contain all spans and events that record none of an
+// agent's actions. A span or an event of any other type may record an action, and is counted as
+// unread. Spans that follow no agent convention come from programs and libraries other than agents.
 
-// A convention is an attribute that contains the type of a span, with the values that stand for
-// spans without an action.
+// A convention describes an attribute that contains the type of a span, and lists the types that
+// record no action.
 type convention struct {
 	name     string
 	harmless []string
