@@ -1,4 +1,4 @@
-// Package story collects the content of the logs of a task, from any agent, and returns it as
+// Package story collects the content of the logs of a task, from any agent, and converts it to
 // protocol events.
 //
 //	s := story.New("claude-transcript")

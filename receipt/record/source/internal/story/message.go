@@ -189,8 +189,8 @@ func (u *Usage) complete(others Usage) {
 }
 
 // members returns the counts, and lists the counts that are lower bounds. A part of a lower bound
-// is also a lower bound. An input or output that is not stated is missing from every sum, so it is
-// listed, too.
+// is also a lower bound. An unknown input or output is missing from every sum, so it is also
+// listed.
 func (u Usage) members() event.Members {
 	p := event.Members{}
 	var atLeast []string

@@ -84,8 +84,7 @@ func (c *clock) charge(entries, bytes int) {
 	}
 }
 
-// Keep counts the approximate number of bytes that a reader stores until the end, toward the same
-// limits.
+// Keep is like charge, but for the approximate number of bytes that a reader stores until the end.
 func (c *clock) Keep(bytes int) { c.charge(0, bytes) }
 
 // A Set is a set of names from a log.

@@ -173,8 +173,8 @@ type sessions struct {
 	owned bool   // the source specifies its own session, regardless of the names in later lines
 }
 
-// Names records a session that is named in a line. The story belongs to the session in the latest
-// line, unless the source specifies its session with Own.
+// Names records a session that is named in a line. The story belongs to the session that is named
+// in the latest line, unless the source specifies its session with Own.
 func (s *Story) Names(id string) {
 	if id == "" {
 		return

@@ -41,8 +41,8 @@ func tell(s *Story, task string, add func([]byte) error) error {
 	return t.err
 }
 
-// orEpoch returns at, or the start of 1970 as a placeholder if no line records the time. The
-// receipt lists such a time as unreported.
+// orEpoch returns the time at, or the start of 1970 as a placeholder if no line records the time.
+// The receipt lists such a time as unreported.
 func orEpoch(at time.Time) time.Time {
 	if at.IsZero() {
 		return time.Unix(0, 0).UTC()

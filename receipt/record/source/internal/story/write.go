@@ -52,8 +52,8 @@ func (x *change) members() event.Members {
 }
 
 // A continuity describes whether each write to a path started from the result of the previous write
-// to this path. If it did not, something else changed the file between the two writes, such as a
-// formatter that a hook ran.
+// to this path. If a write did not start from this result, something else changed the file between
+// the two writes, such as a formatter that a hook ran.
 type continuity struct {
 	pairs, held, broken, unchecked int
 	list                           []pair // the broken pairs, at most maxPairs
