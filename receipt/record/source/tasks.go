@@ -65,9 +65,9 @@ func (t *Task) stretch(at time.Time) {
 	}
 }
 
-// Tasks returns the sessions in the logs or, if apart is set, the tasks grouped by session. Logs
-// that may contain copies of each other's lines must be passed together, because a copied line
-// belongs to the session that began first.
+// Tasks returns the sessions in the logs or, if the argument apart is set, the tasks grouped by
+// session. Logs that may contain copies of each other's lines must be passed together, because a
+// copied line belongs to the session that began first.
 func Tasks(logs []*Outline, apart bool) (tasks []*Task) {
 	order := slices.Clone(logs)
 	slices.SortStableFunc(order, func(a, b *Outline) int {

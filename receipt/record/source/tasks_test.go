@@ -36,7 +36,7 @@ func outline(t testing.TB, name string, text []byte) *outlined {
 	return &outlined{o, text}
 }
 
-// tasks returns the tasks in the given logs, either divided into tasks or as one task per session.
+// tasks returns the tasks in the given logs. Unless apart is set, each session is one task.
 func tasks(logs []*outlined, apart bool) []*source.Task {
 	var list []*source.Outline
 	for _, l := range logs {

@@ -111,7 +111,7 @@ func (c *cutter) begin() {
 // line belongs to the last task that began before it, because later lines cannot change this
 // assignment. In the log of an agent, the time of the line determines the task.
 func (c *cutter) task(log, line int) int {
-	// The task is the last one that begins before the line.
+	// The line belongs to the last task that begins before the line in this log.
 	if own := c.of[log]; len(own) > 0 {
 		n, _ := slices.BinarySearchFunc(own, line, func(task, line int) int {
 			if c.starts[task].line <= line {
@@ -122,7 +122,7 @@ func (c *cutter) task(log, line int) int {
 		return own[max(n-1, 0)]
 	}
 
-	// The task is the last one that began before the line's time.
+	// The line belongs to the last task that began before the line's time.
 	at := c.logs[log].Lines[line].At
 	n, _ := slices.BinarySearchFunc(c.starts, at, func(s start, at time.Time) int {
 		if s.at.After(at) {
