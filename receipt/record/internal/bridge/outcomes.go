@@ -73,7 +73,7 @@ func (a *answer) granted() canon.Node  { return a.result.Member("granted") }
 func (a *answer) optionID() canon.Node { return a.outcome.Member("optionId") }
 
 // offered reports whether the permission request offered options. A member of the wrong type counts
-// as present, because the request then does not use a dialect without options.
+// as options, because requests in a dialect without options lack this member.
 func (a *answer) offered() bool { return !event.Absent(a.options) }
 
 func (a *answer) word(w string) bool {

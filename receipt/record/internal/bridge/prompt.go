@@ -67,7 +67,7 @@ func stopped(f *Translator, fr *frame) {
 	failure := members{"code": cmp.Or(reason, "unknown")}
 
 	// The terminal member takes precedence over the stop reason, unless the terminal member is
-	// natural.
+	// "natural".
 	if terminal := Own(fr.Root.Member("result"), "terminal"); !terminal.IsZero() {
 		how, why := terminal.String(), ""
 		if terminal.Kind() == canon.KindObject {
@@ -86,8 +86,8 @@ func stopped(f *Translator, fr *frame) {
 	f.emit(fr, kind, members{"failure": failure})
 }
 
-// terminals maps the kinds of _meta.harn.terminal to events, except natural and the kinds that are
-// failures. The stop reason is end_turn even if a policy or an exception ended the turn. A
+// terminals maps the kinds of _meta.harn.terminal to events, except "natural" and the kinds that
+// are failures. The stop reason is end_turn even if a policy or an exception ended the turn. A
 // suspended turn may be resumed.
 func terminals() event.Words {
 	return event.NewWords("user_cancelled", "task.canceled", "suspended", "task.input_required")

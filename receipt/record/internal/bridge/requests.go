@@ -25,7 +25,7 @@ type requests struct {
 	budget  *event.Budget
 }
 
-// maxSameID is the maximum number of open requests with the same ID. More than one is possible,
+// maxSameID is the maximum number of open requests with the same ID. Several requests are possible,
 // because each peer assigns its own IDs.
 const maxSameID = 16
 

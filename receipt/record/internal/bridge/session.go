@@ -20,8 +20,8 @@ type session struct {
 	doubtful  bool   // skipped updates may belong to the task, because no response or prompt has followed yet
 }
 
-// has reports whether a frame belongs to the recorded session. If the options name no session, all
-// frames that name a session must name the same session. Frames about durable approvals name the
+// has reports whether a frame belongs to the recorded session. If the options do not specify a
+// session, all session IDs in the frames must be the same. Frames about durable approvals name the
 // session in a runtime-specific member.
 func (s *session) has(fr *frame) bool {
 	id := cmp.Or(fr.Text(fr.params, "sessionId"), Own(fr.params, "session_id").String(), Own(fr.update, "session_id").String())

@@ -89,8 +89,8 @@ func translateWorker(f *Translator, fr *frame) {
 
 func translateHandoff(f *Translator, fr *frame) {
 	h := Own(fr.update, "handoff")
-	// Depending on the dialect, one of four members names the other agent, as a string or as an
-	// object.
+	// Depending on the dialect, the other agent is named in one of four members, as a string or as
+	// an object.
 	target := ""
 	for _, name := range []string{"target_agent", "target", "to", "agent"} {
 		n := h.Member(name)
