@@ -27,7 +27,7 @@ type approval struct {
 	stray     bool         // an answer from another session was ignored
 }
 
-// A question is the request for an approval, with the details of the call that it announced.
+// A question is a request for an approval, with the announced details of the call.
 type question struct {
 	session  string
 	required int64 // minimum number of reviewers

@@ -63,7 +63,8 @@ func (c *call) describe(e *event.Event) {
 }
 
 // acted records the Git actions that the log contains, and how the call was executed. Actions that
-// only the text of the command suggests are recorded separately, and are not listed as effects.
+// are suggested only by the text of the command are recorded separately, and are not listed as
+// effects.
 func (c *call) acted(r *run, e *event.Event) {
 	for _, name := range []string{"git_actions", "flags"} {
 		if list := words(r, e, e.Payload, name); len(list) > 0 {
@@ -94,7 +95,8 @@ func (c *call) abbreviate(e *event.Event) {
 	}
 }
 
-// details are named values that describe a call, from its events or from the questions about it.
+// details contains values that describe a call, by name. The values are from the call's events or
+// from questions about the call.
 type details struct {
 	values map[string]string
 	differ map[string]bool // names of the details that were recorded with different values
@@ -215,8 +217,8 @@ type arguments struct {
 	differ    bool         // two events record different arguments for the execution
 }
 
-// ask records the arguments of a request. A repeated request with the arguments from before the
-// approver's change does not undo the change.
+// ask records the arguments of a request. If a request is repeated with its original arguments, the
+// approver's change is not undone.
 func (a *arguments) ask(d canon.Digest) {
 	switch {
 	case d.IsZero():

@@ -66,8 +66,8 @@ func (s *calls) named(r *run, e *event.Event) *call {
 	return c
 }
 
-// toolRequested opens a call. If the event records that the call is being executed, its arguments
-// are those of the execution.
+// toolRequested opens a call. If the event records that the call is being executed, the arguments
+// in the event are the arguments of the execution.
 func toolRequested(r *run, e *event.Event) {
 	c := r.calls.named(r, e)
 	input := e.Content(e.Payload, "input")
@@ -176,7 +176,7 @@ func (s *calls) unsent(c *call) bool {
 func (s *calls) closed(c *call) bool { return c.outcome != "" || s.unsent(c) }
 
 // status returns the status for the receipt. A call that was denied or not executed is canceled,
-// unless an event records that it was still executed.
+// unless an event records that it was nevertheless executed.
 func (s *calls) status(c *call) string {
 	switch {
 	case c.outcome == "failed" && neverRan(c.category) && !s.ran(c):
@@ -227,7 +227,8 @@ func (s *calls) entries(t *telling) []receipt.ToolCall {
 	return list
 }
 
-// told returns the entry for a call in the receipt, without the additions that judge makes.
+// told returns the entry for a call in the receipt, without the contradictions and details that the
+// method judge adds.
 func (s *calls) told(t *telling, at string, c *call) receipt.ToolCall {
 	meta := receipt.Object{}
 	maps.Copy(meta, c.meta)
@@ -235,8 +236,8 @@ func (s *calls) told(t *telling, at string, c *call) receipt.ToolCall {
 		meta[name] = value
 	}
 
-	// The input is the input with which the call was executed. If the requested input differs, the
-	// metadata contains it.
+	// The listed input is the input with which the call was executed. If the requested input
+	// differs, the metadata contains it.
 	input := c.arguments.last()
 	for _, asked := range []canon.Digest{c.arguments.asked, c.arguments.requested} {
 		if !asked.IsZero() && asked != input {

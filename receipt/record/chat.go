@@ -198,9 +198,9 @@ type Signal struct {
 	ID    string
 	Actor string // the sender, according to the harness; "" if unknown
 
-	// Payload is the JSON object as received, or nil. The member decision states whether the signal
-	// approves. If it is absent, the members approved and accepted do. docs/record.md lists the
-	// recognized words.
+	// Payload is the JSON object as received, or nil. The member "decision" states whether the
+	// signal approves. If it is absent, the members "approved" and "accepted" state this.
+	// docs/record.md lists the recognized words.
 	Payload []byte
 }
 
@@ -251,7 +251,7 @@ type Failure struct {
 
 func buckets() []Bucket { return []Bucket{SessionTerminating, RetryableTransient, UserCorrectable} }
 
-// members returns the failure in the form of a task failure, with the members code and message.
+// members returns the failure in the form of a task failure, with the members "code" and "message".
 func (f Failure) members() event.Members {
 	return event.Members{"code": f.Category, "message": string(f.Bucket)}
 }

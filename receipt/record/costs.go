@@ -7,7 +7,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// A cost is the usage of one model at one provider.
+// A cost contains the usage and the cost of one model at one provider.
 type cost struct {
 	provider, model string
 	amount          event.Money
@@ -52,7 +52,7 @@ type wholes struct {
 	turn, other, within int // number of spans with a cost or tokens
 }
 
-// spanOf counts a span with a cost or tokens, and reports whether the span may include others.
+// spanOf counts a span with a cost or tokens, and reports whether the span may include other spans.
 func (w *wholes) spanOf(kind string) bool {
 	switch kind {
 	case "turn":
@@ -82,7 +82,7 @@ type account struct {
 const dollars = "USD"
 
 // spend adds the cost and the tokens from a span. Each model call is included in an entry, even if
-// it states neither tokens nor costs.
+// neither tokens nor costs were recorded for the call.
 func (s *costs) spend(r *run, e *event.Event, ofModel bool) {
 	if r.again { // a replay does not pay for the events that it repeats
 		return
@@ -236,12 +236,12 @@ func (a *account) share() *event.Money {
 }
 
 // cost returns the cost of the task, based on the spans and the account. The result is the larger
-// of the two, except for rounding differences.
+// of the two amounts, except for rounding differences.
 func (s *costs) cost(r *run, t *telling) receipt.Cost {
 	overlap := s.wholes.overlap()
 	c := receipt.Cost{Currency: cmp.Or(s.currency, dollars), ProviderBreakdown: s.breakdown(r, t, overlap)}
 
-	// If a span may include another, the sum may be too large.
+	// If a span may include another span, the sum may be too large.
 	total, share := s.total, s.account.share()
 	if (s.doubtful || overlap) && (share == nil || share.Cmp(&total.Int) < 0) {
 		s.atMost(t)

@@ -92,8 +92,8 @@ func (r *reader) begin() (err error) {
 }
 
 // EachLine calls do for each nonblank line of a log. It passes the line number, counting from 1,
-// and the document. If the line is not strict JSON, or exceeds the limits of a recording, do
-// receives an error instead of the document. The document is valid until do returns.
+// and the document. If the line is not strict JSON, or exceeds the limits of a recording, the
+// function do receives an error instead of the document. The document is valid until do returns.
 func EachLine(in io.Reader, do func(line int, doc *canon.Document, wrong *Error) error) error {
 	return event.Each(in, do)
 }

@@ -202,8 +202,8 @@ func (r *Recorder) Draft() (*receipt.Draft, error) {
 }
 
 // logMaterial returns the material for the log. Its digest covers the canonical form of each event,
-// followed by a line feed. For a replay, it is the source's log. The result told is false if the
-// digest of that log was not recorded.
+// followed by a line feed. For a replay, the log is the source's log. The result told is false if
+// the digest of that log was not recorded.
 func (r *Recorder) logMaterial() (m receipt.Material, told bool) {
 	if r.run.replay.is {
 		return r.run.replay.sourceLog()

@@ -99,7 +99,7 @@ func (s *replay) foundBefore(e *event.Event) {
 	}
 }
 
-// substituted creates a delta for an event, of any kind, that a substitution created.
+// substituted creates a delta for an event of any kind that was created by a substitution.
 func (s *replay) substituted(r *run, e *event.Event) {
 	p, meta := e.Payload, e.Root.Member("replay")
 	announced := e.Kind == "replay.event_replayed"
@@ -183,7 +183,7 @@ func (d *delta) join(told receipt.Delta, announced bool) {
 	first(&d.AfterSHA256, told.AfterSHA256)
 }
 
-// pin records the time that an override sets for a time in the lifecycle.
+// pin records the value that an override sets for a time in the lifecycle.
 func (s *replay) pin(e *event.Event, key string) {
 	if !strings.HasPrefix(event.DeltaPath(key), "/lifecycle/") || event.Absent(e.Payload.Member("value")) {
 		return

@@ -55,8 +55,8 @@ func sourceRead(r *run, e *event.Event) {
 	}
 }
 
-// workspaceOf sets the directories of the agent. If the workspace is a worktree, they include its
-// repository.
+// workspaceOf sets the directories of the agent. If the workspace is a worktree, the directories
+// include its repository.
 func workspaceOf(r *run, e *event.Event) {
 	root := e.Text(e.Payload, "workspace_root")
 	if r.options.WorkspaceRoot == "" && len(root) > 1 {
@@ -82,7 +82,7 @@ func (s *sourced) readLogs(r *run, e *event.Event) {
 		}
 		m := receipt.Material{Kind: "event_log", ID: "source_log:" + e.Text(l, "name"), SHA256: e.Digest(l, "sha256"), Metadata: receipt.Object{"cut": e.Flag(l, "cut")}}
 
-		// The member cut is kept only for a truncated log, and counts that the source does not
+		// The member "cut" is kept only for a truncated log, and counts that the source does not
 		// record are omitted.
 		if m.Metadata["cut"] == false {
 			delete(m.Metadata, "cut")
@@ -125,7 +125,7 @@ func (s *sourced) about(r *run, e *event.Event) receipt.Object {
 		}
 	}
 
-	// The sums cover all logs. The material of each log has the counts for this log.
+	// The sums cover all logs. The material of each log contains the counts for that log.
 	for _, name := range []string{"unreadable_lines", "repaired_lines", "overlong_lines"} {
 		sum := int64(0)
 		for _, l := range s.logs {
@@ -141,7 +141,7 @@ func (s *sourced) about(r *run, e *event.Event) receipt.Object {
 
 // continuity returns the counts of successive writes to the same path, by whether they follow from
 // each other, and the paths that something else changed. These paths are not yet in the form that
-// the list of writes uses; placed converts them.
+// the list of writes uses; the function placed converts them.
 func continuity(r *run, e *event.Event, n canon.Node) receipt.Object {
 	o := receipt.Object{}
 	for _, name := range []string{"pairs", "held", "broken", "unchecked"} {

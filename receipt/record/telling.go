@@ -129,9 +129,9 @@ func contradictionWords() []contradictionWord {
 // indexed returns the location of a list entry.
 func indexed(at string, i int) string { return at + "/" + strconv.Itoa(i) }
 
-// unread counts the records, frames, and content blocks in a log that its reader does not
-// recognize, by type. Every reader has a closed list of harmless types. A record of any other type
-// may be an action, so all lists and counts in the draft become lower bounds.
+// unread counts, by type, the records, frames, and content blocks in a log that its reader does not
+// recognize. Every reader has a closed list of harmless types. A record of any other type may be an
+// action, so all lists and counts in the draft become lower bounds.
 type unread struct{ counts receipt.Object }
 
 // sourceUnread counts the records that the reader of a log did not read. A source.unread event

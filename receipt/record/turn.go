@@ -179,7 +179,7 @@ func (t *Turn) Suspend(at time.Time, signal string, metadata []byte) error {
 func (t *Turn) ask(e *event.Event, signal string, metadata canon.Node) {
 	approval := t.state.approval(signal)
 
-	// A numbered approval also states the ID of the signal.
+	// A numbered approval also contains the ID of the signal.
 	p := event.Members{"approval_id": approval, "input": metadata}
 	if approval != signal {
 		p["request_id"] = signal
