@@ -16,7 +16,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// A ran contains the exit code and the output of one command.
+// ran contains the exit code and the output of one command.
 type ran struct {
 	code     int
 	out, err string

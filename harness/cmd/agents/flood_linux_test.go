@@ -72,7 +72,7 @@ func TestFlood(t *testing.T) {
 // A flood records the messages that were acknowledged.
 type flood struct {
 	mu      sync.Mutex
-	lengths map[string]int // lengths of the texts, indexed by message ID
+	lengths map[string]int // length of each text, indexed by message ID
 	bytes   int
 }
 
@@ -109,7 +109,7 @@ func (f *flood) message(w *world, session, key string) {
 	f.lengths[id], f.bytes = n, f.bytes+n
 }
 
-// textLength returns the length of the text of a message.
+// textLength returns the length of a message's text.
 func textLength(message object) int {
 	parts, _ := message["parts"].([]any)
 	if len(parts) != 1 {

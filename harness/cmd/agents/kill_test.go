@@ -80,7 +80,7 @@ func TestKilled(t *testing.T) {
 
 type object map[string]any
 
-// A world is the running program, together with the data that clients have received from it.
+// A world consists of the running program and the data that clients have received from it.
 type world struct {
 	t         *testing.T
 	dir, file string // the directory of the program, and the file that contains its clients' keys

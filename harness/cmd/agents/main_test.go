@@ -146,7 +146,7 @@ func TestOptions(t *testing.T) {
 }
 
 // TestOpensFirst verifies that the program reads its log before it listens, so that an unreadable
-// log is reported before an address that is in use.
+// log is reported before an address in use.
 func TestOpensFirst(t *testing.T) {
 	taken, err := listen("127.0.0.1:0")
 	if err != nil {

@@ -110,7 +110,7 @@ func (c *chat) send(ctx context.Context, session string, m message) (outcome, er
 	return c.invoke(ctx, i, path, append(slices.Clip(history), m))
 }
 
-// unresolved returns the result of a send that has no usable session.
+// unresolved returns the result of a send that does not specify a valid session.
 func unresolved(err error) (outcome, error) {
 	err = &failure{category: "harness_session_id_unresolved", err: err}
 	why, reply := failed(err)

@@ -142,7 +142,7 @@ type fixture struct {
 	turns []sent
 }
 
-// A sent is a message to send, together with its expected outcome.
+// sent contains a message to send, together with its expected outcome.
 type sent struct {
 	message    string
 	kind, path string

@@ -47,7 +47,7 @@ func TestPayloadIsReadOnce(t *testing.T) {
 	}
 }
 
-// TestDoneAsApproved verifies that an action that requires approval is performed if and only if the
+// TestDoneAsApproved verifies that an action requiring approval is performed if and only if the
 // receipt states that a person approved it.
 func TestDoneAsApproved(t *testing.T) {
 	c := talk(t, new(memory), ask, answer)
@@ -93,8 +93,8 @@ func TestSuspensionRefused(t *testing.T) {
 	}
 }
 
-// TestRefusedMessage verifies that a message that a receipt cannot represent ends its turn, and
-// that the turn has a receipt.
+// TestRefusedMessage verifies that a turn ends with a receipt if a node adds a message that no
+// receipt can represent.
 func TestRefusedMessage(t *testing.T) {
 	long := strings.Repeat("x", 5000)
 	for name, added := range map[string]string{
@@ -153,8 +153,8 @@ func (s *slow) save(ctx context.Context, session string, history []message) erro
 	return s.memory.save(ctx, session, history)
 }
 
-// TestSlowStore verifies that a session whose history takes a long time to save does not delay
-// other sessions, and that a signal that arrives in the meantime waits.
+// TestSlowStore verifies that slow saving in one session does not delay other sessions, and that a
+// signal arriving in the meantime waits.
 func TestSlowStore(t *testing.T) {
 	s := &slow{saving: make(chan struct{}), goOn: make(chan struct{})}
 	c := talk(t, s, func(_ context.Context, s *state) ([]message, error) {
@@ -446,8 +446,8 @@ func (d *doubtful) Append(ctx context.Context, runs ...ledger.Run) error {
 	return err
 }
 
-// TestUnknownOutcome verifies that a receipt whose outcome is unknown is issued again, but stored
-// only once.
+// TestUnknownOutcome verifies that, if it is unknown whether a receipt was stored, the receipt is
+// issued again but stored only once.
 func TestUnknownOutcome(t *testing.T) {
 	c := talk(t, new(memory), says(assistant("Hi")))
 	store := c.issuer.Store
