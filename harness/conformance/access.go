@@ -137,7 +137,7 @@ func keysAreApart(ctx context.Context, s *suite, stranger *wire.Client) {
 // resources.
 func tellsNothing(a *wire.Answer, ids map[string]string) {
 	for _, name := range []string{"task", "session", "message", "artifact", "outcome", "receipt"} {
-		const shortest = 8 // shorter IDs may occur by chance
+		const shortest = 8 // shorter IDs might occur by chance
 		if id := ids[name]; len(id) >= shortest && a.Err == nil && a.Code < http.StatusBadRequest && a.Tells(`"`+id+`"`) {
 			a.Fail("with the other key: expected nothing of the first client, found %s", wire.Quote(id))
 		}

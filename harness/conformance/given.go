@@ -11,7 +11,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/replay"
 )
 
-// A given is a receipt as returned by the server, together with the result of its verification.
+// A given receipt is a receipt as returned by the server, together with the result of its
+// verification.
 type given struct {
 	answer *wire.Answer
 	raw    []byte // the exact bytes

@@ -17,8 +17,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// An honest is a conforming harness with three clients: the first has full access, the second sees
-// no data, and the third sees only public parts.
+// An honest harness conforms to the protocol and has three clients: the first has full access, the
+// second sees no data, and the third sees only public parts.
 type honest struct {
 	handler http.Handler
 	keys    [3]string
@@ -110,8 +110,8 @@ func (o *honest) run(ctx context.Context, handler http.Handler, categories ...st
 	return conformance.Run(ctx, conformance.Target{URL: server.URL, Key: o.keys[0], OtherKey: o.keys[1], PublicKey: o.keys[2], Script: conformance.Script{Waits: "/wait"}}, options)
 }
 
-// TestHonest verifies that a conforming harness has no failures, and that a probe is skipped only
-// if it tests a feature that the harness does not have.
+// TestHonest verifies that a conforming harness has no failures, and that only probes for features
+// that the harness lacks are skipped.
 func TestHonest(t *testing.T) {
 	o := newHonest(t)
 	report := o.ask(t, o.handler)

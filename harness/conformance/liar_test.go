@@ -22,7 +22,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// An exchanged is a request that a liar receives, together with the honest response.
+// An exchanged request is a request that a liar receives, together with the honest response.
 type exchanged struct {
 	method, path string
 	query        string
@@ -94,7 +94,7 @@ func (o *honest) frames(change func(path string, behind string, n int, frame []b
 	})
 }
 
-// A framed is a response writer that passes the output to change, one frame at a time.
+// A framed response writer passes the output to change, one frame at a time.
 type framed struct {
 	http.ResponseWriter
 	change func(int, []byte) []byte
@@ -254,7 +254,7 @@ func (o *honest) tasks(change func(x *exchanged)) http.Handler {
 	})
 }
 
-// A seen stores the last string that was put under each name.
+// seen stores the last string that was put under each name.
 type seen struct {
 	mu   sync.Mutex
 	what map[string]string

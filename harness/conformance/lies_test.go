@@ -246,7 +246,7 @@ func plain(o *honest) http.Handler {
 	})
 }
 
-// restated changes a time when a resource is read again.
+// restated returns a different time each time a resource is read.
 func restated(o *honest) http.Handler {
 	return o.tasks(func(x *exchanged) {
 		x.set("/created_at", `"`+time.Now().UTC().Format("2006-01-02T15:04:05.000Z")+`"`)

@@ -67,7 +67,7 @@ func probe(name string, run func(context.Context, *suite), text, where string) P
 	return Probe{Name: name, Rule: Rule{text, where}, run: run}
 }
 
-// A stopped is the panic value that ends a probe early. No request is sent after the first failure.
+// stopped is the panic value that ends a probe early. No request is sent after the first failure.
 type stopped struct{ error }
 
 // must ends the running probe with err if err is not nil.

@@ -18,7 +18,7 @@ type statement struct {
 	under string // member of the body that contains the statement, or "" for the entire body
 }
 
-// A posted is a resource that the server created, with its ID.
+// A posted resource was created by the server from a statement.
 type posted struct {
 	id string
 	of *statement

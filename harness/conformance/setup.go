@@ -9,7 +9,7 @@ import (
 	"github.com/receiptkit/receiptkit/harness/conformance/internal/wire"
 )
 
-// An own contains data about the server that only the additional probes need.
+// own contains data about the server that only the additional probes need.
 type own struct {
 	known     bool
 	abilities map[string]bool // capabilities that discovery reports
@@ -22,7 +22,7 @@ type own struct {
 	surveyed  bool
 }
 
-// able skips the probe unless discovery advertises a capability.
+// able skips the probe unless discovery advertises the given capability.
 func able(ctx context.Context, s *suite, capability string) {
 	if !s.own.known {
 		a := expect(s.client.Do(ctx, wire.Request{Path: "v1", NoKey: true}).Status(200).Members("capabilities"))
@@ -50,7 +50,7 @@ func newTask(ctx context.Context, s *suite, session, words string) string {
 	return text(a.Root(), "id")
 }
 
-// An ended is a task that has ended.
+// ended describes a task that has ended.
 type ended struct {
 	id, session, status string
 	task                *wire.Answer

@@ -94,7 +94,7 @@ func (s *suite) send(ctx context.Context, method, once string, body any, format 
 	return s.client.Do(ctx, wire.Request{Method: method, Path: path(format, ids...), Body: encode(body), Once: once})
 }
 
-// A raw is a part of a path that is already escaped.
+// raw is a part of a path that is already escaped.
 type raw string
 
 // path inserts IDs into a path, each as a single segment or query value.

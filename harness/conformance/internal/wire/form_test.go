@@ -123,7 +123,7 @@ func TestTimes(t *testing.T) {
 }
 
 // TestRoutes verifies that the request for each route is matched to that route, and that the
-// response is a component.
+// component of the response exists.
 func TestRoutes(t *testing.T) {
 	ids := map[string]string{}
 	for _, name := range []string{"workspace", "session", "task", "message", "artifact", "event", "outcome", "receipt"} {
