@@ -137,11 +137,11 @@ func RangeParams(filters ...string) []string {
 
 const afterEventID = "after_event_id"
 
-// WriteRange responds with a list of events from a log. The list starts after the event that the
-// client names in after_event_id, or at the beginning. It contains up to limit events (1 to 200, by
-// default 50), and fewer if they are long. The member next_cursor is the ID with which to continue.
-// The member has_more describes the log at the time of reading. After the last page, a client can
-// request newer events with the ID of the last event that it received.
+// WriteRange responds with a list of events from a log. The list starts after the event specified
+// in after_event_id, or at the beginning. It contains up to limit events (1 to 200, by default 50),
+// and fewer if they are long. The member next_cursor is the ID with which to continue. The member
+// has_more describes the log at the time of reading. After the last page, a client can request
+// newer events with the ID of the last event that it received.
 func WriteRange(w http.ResponseWriter, r *protocol.Request, log Log) error {
 	// The parameters are checked before the log is read.
 	limit, err := limitOf(r)

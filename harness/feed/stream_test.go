@@ -522,7 +522,7 @@ func TestStreamsTakeNoRequests(t *testing.T) {
 	}
 }
 
-// A short is a log that returns fewer events at a time than requested.
+// A short log returns fewer events at a time than requested.
 type short struct {
 	Log
 	most int
