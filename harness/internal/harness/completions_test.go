@@ -11,8 +11,8 @@ import (
 	"github.com/receiptkit/receiptkit/harness/internal/harness"
 )
 
-// TestCompletions verifies that a model that is queried over HTTP can call a tool, that the receipt
-// states the number of tokens, and that the API key appears nowhere.
+// TestCompletions verifies that a model queried over HTTP can call a tool, that the receipt states
+// the number of tokens, and that the API key appears nowhere.
 func TestCompletions(t *testing.T) {
 	const key = "key-of-the-provider"
 	var asked []harness.Prompt

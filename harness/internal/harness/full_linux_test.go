@@ -16,7 +16,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// A held is a model that does not answer until it is released.
+// A held model does not answer until it is released.
 type held struct {
 	harness.Scripted
 	asked, let chan struct{}
@@ -39,7 +39,7 @@ func (c *client) lengthen() *client {
 }
 
 // full limits the size of all files that this process writes. The limit is the current size of the
-// file beyond in dir, plus the given number of bytes.
+// file named beyond in dir, plus the given number of bytes.
 func full(t *testing.T, dir, beyond string, by int64) (lift func()) {
 	t.Helper()
 	info, err := os.Stat(filepath.Join(dir, beyond))

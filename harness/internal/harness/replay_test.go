@@ -137,8 +137,8 @@ func TestReplayUnused(t *testing.T) {
 	}
 }
 
-// TestReplayFailed verifies that a replay that requests an unrecorded answer fails, and that the
-// error names the answer. Nothing must be queried.
+// TestReplayFailed verifies that a replay fails if it requests an unrecorded answer, and that the
+// error identifies the answer. Nothing must be queried.
 func TestReplayFailed(t *testing.T) {
 	_, c := start(t, options(t, t.TempDir()))
 	c.begin()

@@ -177,8 +177,8 @@ func (h *Harness) readTask(r *protocol.Request) (*Task, error) {
 	t := new(Task)
 	t.ID, t.CreatedBy = h.newID("task"), actorOf(r)
 
-	// The session is named in the path, in the body, or in both. If it is named in both, the names
-	// must agree.
+	// The path, the body, or both specify the session. If both specify it, the two IDs must be
+	// equal.
 	inBody, err := textMember(r, "session_id")
 	if err != nil {
 		return nil, err

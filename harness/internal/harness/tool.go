@@ -70,7 +70,7 @@ func (h *Harness) readClock(context.Context, *Task, json.RawMessage) (Done, erro
 	return here(object{"now": h.options.Now().UTC().Format(time.RFC3339Nano)}), nil
 }
 
-// writeNote writes a text to a file. The same text in the same task is always written to the same
+// writeNote writes text to a file. The same text in the same task is always written to the same
 // file.
 func (h *Harness) writeNote(_ context.Context, t *Task, input json.RawMessage) (Done, error) {
 	var asked struct{ Text string }

@@ -6,7 +6,7 @@ import (
 	"github.com/receiptkit/receiptkit/harness/journal"
 )
 
-// A work contains the answers that the log records for a task that has not ended yet. If the module
+// work contains the answers that the log records for a task that has not ended yet. If the module
 // runs again after a crash, it gets the same answers.
 type work struct {
 	models    []answer          // answers of model calls, in order
