@@ -37,9 +37,9 @@ func checkSum(text []byte) error {
 // sector is the number of bytes that a disk writes either completely or not at all.
 const sector = 512
 
-// lostSector reports whether a sector of a text was never written and is therefore zero. The text
-// starts at the given offset in the file. In that case, the text was not synced, so it was not
-// acknowledged.
+// lostSector reports whether a sector of the given text was never written and is therefore zero.
+// The text starts at the given offset in the file. In that case, the text was not synced, so it was
+// not acknowledged.
 func lostSector(text []byte, at int64) bool {
 	for len(text) > 0 {
 		n := min(sector-int(at%sector), len(text))

@@ -53,7 +53,7 @@ func (e *Event) settle(id string, after last, at receipt.Time) {
 	}
 }
 
-// A last describes the last event of a resource.
+// last describes the last event of a resource.
 type last struct {
 	id       string
 	sequence int64

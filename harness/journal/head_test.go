@@ -38,7 +38,7 @@ func put(t testing.TB, path string, data []byte) {
 }
 
 // TestLostLines verifies that a journal is refused and not changed if lines are missing at its end
-// or if it continues differently. Lines that were added after the head was written are accepted.
+// or if it continues differently. Lines added after the head was written are accepted.
 func TestLostLines(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "events.jsonl")
 	j, _ := open(t, path)

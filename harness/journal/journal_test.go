@@ -301,7 +301,7 @@ func TestRemembered(t *testing.T) {
 }
 
 // TestAppliedIsThere verifies that a reader that sees the effect of a commit can also find the
-// events in that commit.
+// commit's events.
 func TestAppliedIsThere(t *testing.T) {
 	var j *journal.Journal
 	found := make(chan int, 1)

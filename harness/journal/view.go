@@ -36,8 +36,8 @@ func (v *view) Appended() <-chan struct{} { return v.journal.Appended() }
 
 // After implements [feed.Log].
 func (v *view) After(_ context.Context, id string, limit int) ([]feed.Event, error) {
-	// This is checked before the events are read, so that an event that is added in between is not
-	// missed.
+	// v.Ended is called before the events are read, so that an event that is added in between is
+	// not missed.
 	ended := v.Ended != nil && v.Ended()
 	passed := v.behind(id)
 	places, end, err := v.journal.find(v.View, id, limit, &passed)
@@ -60,8 +60,8 @@ func (v *view) After(_ context.Context, id string, limit int) ([]feed.Event, err
 	return events, nil
 }
 
-// behind returns the number of the last event that was checked when no event was found after an ID.
-// A waiting reader therefore checks each unrelated event only once.
+// If no event was found after an ID, behind returns the number of the last event that was checked,
+// and otherwise 0. A waiting reader therefore checks each unrelated event only once.
 func (v *view) behind(id string) int {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -77,7 +77,7 @@ func (v *view) note(id string, passed int) {
 	v.last, v.passed = id, passed
 }
 
-// A numbered is a place with the number of its event.
+// A numbered place is a place with the number of its event.
 type numbered struct {
 	number int
 	place
