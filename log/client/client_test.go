@@ -95,8 +95,8 @@ func states(w http.ResponseWriter, size uint64) {
 	fmt.Fprintf(w, "%d\n", size)
 }
 
-// TestWrongSize verifies that a witness that once stated a size larger than the log is queried
-// again, and that the error from the first attempt states why the cosignature is missing.
+// TestWrongSize verifies that a witness is queried again after it stated a size larger than the
+// log, and that the error from the first attempt states why the cosignature is missing.
 func TestWrongSize(t *testing.T) {
 	for _, algorithm := range []string{keys.Ed25519, keys.MLDSA44} {
 		s := newSetting(t, algorithm)
