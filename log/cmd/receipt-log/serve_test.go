@@ -9,7 +9,7 @@ import (
 )
 
 // TestServeKey verifies that a log refuses to start with a key that is not a log key. A witness key
-// with the same material would otherwise create signatures that contradict those of the log.
+// with the same material would otherwise create signatures that contradict the log's signatures.
 func TestServeKey(t *testing.T) {
 	for name, c := range map[string]struct {
 		algorithm string
