@@ -252,8 +252,8 @@ func cutLastLine(note []byte) (rest, line []byte, ok bool) {
 	return note[:i+1], note[i+1:], i >= 0
 }
 
-// TestFaults verifies that a monitor that is restarted before each check finds every fault that
-// occurs at a random time while the log grows. No finding may result from honest growth.
+// TestFaults verifies that a monitor restarted before each check finds every fault that occurs at a
+// random time while the log grows. No finding may result from honest growth.
 func TestFaults(t *testing.T) {
 	rounds := 3
 	if testsize.Full() {
