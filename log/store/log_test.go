@@ -275,8 +275,9 @@ func TestOpenHashTiles(t *testing.T) {
 	closeLog(t, open(t, c))
 }
 
-// TestMissingTile verifies that requests that need a tile deleted from an open log fail with status
-// 500 and a warning that names the tile, instead of reporting that the log has no such entry.
+// TestMissingTile verifies that, after a tile has been deleted from an open log, requests that need
+// the tile fail with status 500 and a warning that names it, instead of reporting that the log has
+// no such entry.
 func TestMissingTile(t *testing.T) {
 	c := newLarge(t)
 	var mu sync.Mutex
