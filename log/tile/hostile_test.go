@@ -10,7 +10,7 @@ import (
 	"github.com/receiptkit/receiptkit/merkle"
 )
 
-// A constant is a source in which every file has the same content.
+// A constant source is a source in which every file has the same content.
 type constant []byte
 
 func (c constant) Read(context.Context, string) ([]byte, error) {
