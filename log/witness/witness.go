@@ -59,8 +59,8 @@ func OriginHash(origin string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// A Refusal states why a checkpoint was not cosigned. Its statuses are those that C2SP tlog-witness
-// defines.
+// A Refusal states why a checkpoint was not cosigned. Its statuses are defined by C2SP
+// tlog-witness.
 type Refusal struct {
 	Status int
 	Size   uint64 // if Status is 409, the size that the witness cosigned last
