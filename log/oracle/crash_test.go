@@ -348,8 +348,8 @@ func (s *setting) checkProofs(t *testing.T, i int, x *tree) (checkpoints [][]byt
 }
 
 // checkCheckpoints checks that each checkpoint matches the first entries of the tree, which makes
-// any two of them consistent. It also verifies a consistency proof from each checkpoint to the last
-// one.
+// all checkpoints consistent with each other. It also verifies a consistency proof from each
+// checkpoint to the last one.
 func (s *setting) checkCheckpoints(t *testing.T, x *tree, notes [][]byte) {
 	t.Helper()
 	sizes := map[int64]bool{}
