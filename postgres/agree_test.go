@@ -110,7 +110,7 @@ func TestAgree(t *testing.T) {
 	}
 	p.compare(t, all)
 
-	// A receipt that was signed after it was compared with the archive must not be pruned.
+	// A receipt signed after it was compared with the archive must not be pruned.
 	witness := keys.NewSigner(signerOf(t, "keys/key_second.private.json"), clock)
 	p.same(t, "prune a receipt that was signed meanwhile", func(l full) any {
 		cut := prunable(t, l, 30)

@@ -106,7 +106,7 @@ func (l *Ledger) Append(ctx context.Context, runs ...ledger.Run) error {
 	})
 }
 
-// An appending describes the rows that a transaction appends.
+// appending describes the rows that a transaction appends.
 type appending struct {
 	rows  [][]ledger.Row
 	names [][]byte             // of the streams

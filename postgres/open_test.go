@@ -60,8 +60,8 @@ func TestRefused(t *testing.T) {
 	want("without fsync", err, "the server has fsync turned off")
 }
 
-// TestDamaged verifies that rows that were altered in the database are rejected, and that a check
-// of the ledger finds them.
+// TestDamaged verifies that rows altered in the database are rejected and are found by a check of
+// the ledger.
 func TestDamaged(t *testing.T) {
 	server := pgserver.Start(t)
 	for what, test := range map[string]struct {

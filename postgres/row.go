@@ -16,8 +16,8 @@ const selectRows = `SELECT r.seq, r.position, r.receipt_id, r.task, r.subject, r
 FROM %s r JOIN ledger_streams s ON s.id = r.stream LEFT JOIN ledger_receipts p ON p.stream = r.stream AND p.position = r.position - 1
 WHERE %s`
 
-// scan reads a row from a query that begins with selectRows. Names are stored as bytes, because a
-// PostgreSQL text cannot contain NUL.
+// scan reads a row from a query that begins with selectRows. Names are stored as bytes, because
+// values of PostgreSQL's type text cannot contain NUL.
 func scan(from pgx.CollectableRow) (*ledger.Row, error) {
 	r := &ledger.Row{Place: new(ledger.Place)}
 	var id, task, subject, session, hash, previous, issuer, tenant, workspace, head, last []byte

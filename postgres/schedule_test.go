@@ -39,7 +39,7 @@ CREATE SEQUENCE numbers;
 CREATE FUNCTION numbered() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN NEW.seq := nextval('numbers'); RETURN NEW; END $$;
 CREATE TRIGGER number BEFORE INSERT ON ledger_receipts FOR EACH ROW EXECUTE FUNCTION numbered();`
 
-// A published is a root that was stated in a checkpoint.
+// A published root was stated in a checkpoint.
 type published struct {
 	size uint64
 	root merkle.Hash
@@ -125,7 +125,7 @@ func publish(t *testing.T, l *postgres.Ledger) published {
 	return published{tree.Size(), tree.Root()}
 }
 
-// rootsOf returns the roots of all prefixes of the list of receipts.
+// rootsOf returns the root of every prefix of the list of receipts.
 func rootsOf(list []canon.Digest) []merkle.Hash {
 	tree := new(merkle.Tree)
 	roots := []merkle.Hash{tree.Root()}
