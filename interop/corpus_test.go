@@ -74,5 +74,5 @@ func everyCase(cases []corpusCase) map[string]int {
 	return counts
 }
 
-// words maps the verdicts of this toolkit to those of the conformance contract.
+// words maps this toolkit's verdicts to the verdicts of the conformance contract.
 var words = map[string]string{"verified": "valid", "refuted": "invalid", "undecided": "undecidable"}
