@@ -8,8 +8,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// An atif reads trajectories in the Agent Trajectory Interchange Format, version 1. Each trajectory
-// is one object.
+// atif reads trajectories in the Agent Trajectory Interchange Format, version 1. Each trajectory is
+// one object.
 type atif struct {
 	s    *story.Story
 	read map[canon.Digest]bool

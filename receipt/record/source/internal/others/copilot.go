@@ -13,7 +13,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// A copilot reads the session events of Copilot CLI: ~/.copilot/session-state/ID/events.jsonl.
+// copilot reads the session events of Copilot CLI: ~/.copilot/session-state/ID/events.jsonl.
 type copilot struct {
 	s     *story.Story
 	line  int

@@ -12,8 +12,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// A gemini reads the chats of Gemini CLI: session-TIME-ID.json in ~/.gemini/tmp/PROJECT/chats,
-// which is one object, and .jsonl files, with one message per line.
+// gemini reads the chats of Gemini CLI: session-TIME-ID.json in ~/.gemini/tmp/PROJECT/chats, which
+// is one object, and .jsonl files, with one message per line.
 type gemini struct {
 	s    *story.Story
 	said bool // the log contains messages, or an empty list of messages

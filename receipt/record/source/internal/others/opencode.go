@@ -9,7 +9,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// An openCode reads sessions from opencode export SESSION. Each session is one object.
+// openCode reads sessions from the command "opencode export SESSION". Each session is one object.
 type openCode struct{ s *story.Story }
 
 // NewOpenCode returns a reader of OpenCode sessions.

@@ -9,8 +9,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// A pi reads the sessions of Pi: ~/.pi/agent/sessions/CWD/TIME_ID.jsonl. A session is a tree, and
-// the actions in abandoned branches were also executed.
+// pi reads the sessions of Pi: ~/.pi/agent/sessions/CWD/TIME_ID.jsonl. A session is a tree, and the
+// actions in abandoned branches were also executed.
 type pi struct {
 	s      *story.Story
 	chosen string // model named in a separate line
