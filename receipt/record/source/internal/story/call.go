@@ -145,10 +145,10 @@ type Call struct {
 	Git       []string // Git actions of the call, as recorded in the log
 	Flags     []string // how the call was executed: background, sandbox:NAME, sandbox_off_requested
 	Hints     Hints    // hints in the text of the command
-	Path      string   // path of the file that the call was requested to write
-	Operation string   // operation with which the call was requested to write that file, or ""
-	Content   State    // content that the call was requested to write to the file
-	Planned   []Write  // changes that the call was requested to make, in the form of a patch
+	Path      string   // path of the file to write, as requested
+	Operation string   // requested operation on that file, or ""
+	Content   State    // requested content of that file
+	Planned   []Write  // requested changes, from a patch
 	Handed    string   // the agent to which the call was meant to delegate work
 	HandedTo  string   // the ID of that work
 	Parent    string   // ID of the call whose script made this call
