@@ -63,8 +63,8 @@ func TestCallsAskedFor(t *testing.T) {
 	}
 }
 
-// TestMetrics verifies that a sum is marked as incomplete if an agent's metrics contain it but no
-// span or event does.
+// TestMetrics verifies that sums and lists are marked as incomplete if an agent's metrics cover
+// values that no span or event records.
 func TestMetrics(t *testing.T) {
 	span := export(chat(`"spanId":"00000000000000a1",`, `"1777111200000000000"`, `"1777111201000000000"`, 1))
 	for metric, open := range map[string][]string{

@@ -17,7 +17,7 @@ func events(events ...string) string {
 	return b.String()
 }
 
-// TestCopilot verifies the statements of the log in testdata.
+// TestCopilot verifies the values that are read from the log in testdata.
 func TestCopilot(t *testing.T) {
 	r := recorded(t, readFile(t, "testdata/copilot.jsonl"))
 	var calls, writes, approvals []string

@@ -83,7 +83,7 @@ func (e *MixedError) Error() string {
 }
 
 // Read records the logs of one task. Errors from an input are returned unchanged. If the draft
-// cannot be created, the error is the error from record.Recorder.Draft.
+// cannot be created, Read returns the error from record.Recorder.Draft.
 func Read(inputs []Input, o Options) (*Log, error) {
 	// If no kind is named, the first lines determine it.
 	if o.From != "" && !slices.Contains(Names(), o.From) {
