@@ -273,8 +273,8 @@ func (g *grant) actor() string {
 	return g.sender
 }
 
-// satisfied returns the number of reviewers. Approvals that do not name a person count as one
-// reviewer.
+// satisfied returns the number of reviewers. All approvals without a named person together count as
+// one reviewer.
 func (g *grant) satisfied() int64 {
 	if g.given {
 		return max(1, int64(len(g.reviewers)))

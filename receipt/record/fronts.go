@@ -36,7 +36,7 @@ type Log struct {
 //
 // where TIME is an RFC 3339 date-time and from is optional. Errors from the input are returned
 // unchanged, and errors in a line are returned as a *[LineError]. If the draft cannot be created,
-// the error is the error from [Recorder.Draft].
+// Read returns the error from [Recorder.Draft].
 func Read(in io.Reader, o Options, form Form) (*Log, error) {
 	r := &reader{log: Log{Form: form}, options: o}
 	if err := event.Each(in, r.line); err != nil {

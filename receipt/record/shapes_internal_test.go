@@ -21,7 +21,7 @@ type shape struct {
 	most int64                            // maximum number of lines; 0 means that the size determines it
 }
 
-// open returns a reader that generates at least that many bytes of the shape.
+// open returns a reader that generates at least size bytes of the shape.
 func (s shape) open(size int64) io.Reader { return &stream{shape: s, left: size, buf: []byte(s.head)} }
 
 type stream struct {
