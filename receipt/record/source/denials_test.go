@@ -65,6 +65,50 @@ func TestRefusedMCP(t *testing.T) {
 	}
 }
 
+// TestDenials verifies that only a refusal by a person is recorded as a denied approval, even if the
+// line states that the user rejected the call.
+func TestDenials(t *testing.T) {
+	const rule = `,"toolDenialKind":"user-rejected","permissionDecision":{"decision":"reject","source":`
+	for name, test := range map[string]struct {
+		line     string
+		want     string // expected status of the call
+		approval int
+		consumed int64
+	}{
+		"a person":                  {rule + `"user_reject"}`, "denied", 1, 0},
+		"no rule allows the call":   {rule + `"config","reasonCode":"bashMiss:no-rule-match"}`, "denied", 0, 0},
+		"a rule that a person set":  {rule + `"user_reject","reasonType":"rule"}`, "denied", 0, 0},
+		"a hook":                    {rule + `"hook"}`, "denied", 0, 0},
+		"a rule, by its kind":       {`,"toolDenialKind":"permission-rule"`, "denied", 0, 0},
+		"nobody was asked":          {`,"toolDenialKind":"user-rejected"`, "denied", 0, 0},
+		"interrupted":               {`,"toolDenialKind":"interrupted"`, "canceled", 0, 1},
+		"canceled":                  {`,"toolDenialKind":"cancelled"`, "canceled", 0, 1},
+		"after the call was made":   {`,"toolDenialKind":"permission-rule","toolDenialAfterRun":true`, "failed", 0, 1},
+		"accepted, and then failed": {`,"permissionDecision":{"decision":"accept","source":"config"}`, "failed", 0, 1},
+	} {
+		r := recorded(t, transcript(asks("1", "Bash", `{"command":"date"}`), answers("1", `"content":"This command requires approval","is_error":true`, `"Error: This command requires approval"`)+test.line))
+		denied := len(r.Approvals)
+		if got, n := r.status(0), *r.AutonomyBudget.Consumed.ToolCalls; got != test.want || denied != test.approval || n != test.consumed {
+			t.Errorf("%s: %s, %d approvals, %d calls consumed; want %s, %d, %d", name, got, denied, n, test.want, test.approval, test.consumed)
+		}
+	}
+}
+
+// TestHarmlessRecords verifies that records that state no action do not make the receipt incomplete.
+func TestHarmlessRecords(t *testing.T) {
+	lines := []string{said}
+	for _, kind := range []string{"api-request", "api-request-blob", "api-request-shape", "atis-latch", "cost-state", "tools-used"} {
+		lines = append(lines, `"type":"`+kind+`"`)
+	}
+	for _, kind := range []string{"date", "environment", "model", "prompt_snapshot", "remote_session_change", "session_context", "silent_turn_reminder"} {
+		lines = append(lines, `"type":"attachment","attachment":{"type":"`+kind+`"}`)
+	}
+	r := recorded(t, transcript(lines...))
+	if n := len(lines) - 1; n != 13 || r.meta["ignored_records"] != nil || r.floor["/side_effects/tool_calls"] {
+		t.Errorf("%d records: ignored %v, at least %v", n, r.meta["ignored_records"], r.floor)
+	}
+}
+
 // TestNotRun verifies that a call that was skipped because another call failed is recorded as
 // canceled and is not counted as consumed.
 func TestNotRun(t *testing.T) {

@@ -28,8 +28,10 @@
 // the text "Sibling tool call errored". A call with this text was never executed: its status is
 // canceled (sibling_failed), and consumed.tool_calls omits it. Streams list refused calls in
 // permission_denials. Since version 2.1.205, transcripts contain the kind of refusal in
-// toolDenialKind: user-rejected is a denied approval, and other kinds are refusals without a
-// person.
+// toolDenialKind. user-rejected is a denied approval, unless permissionDecision states that a rule
+// of the configuration refused the call. A call is canceled if the kind is interrupted or cancelled.
+// Other kinds are refusals without a person. If toolDenialAfterRun is set, the call was executed,
+// and is_error applies.
 //
 // Refused MCP tools: an MCP server could itself write the text of a refusal. If the log records
 // which calls were executed (progress/mcp_progress with status started), a call with such a text
@@ -41,6 +43,9 @@
 // git_actions (commit, push, branch, pull request) if the line records them. Git actions and test
 // runs that appear only in the text of a command are in read_from_command. These are only hints,
 // because the command may have failed or done something else.
+//
+// Cost: cost-state (since about 2.1.300) states the cost of the session since it was first started,
+// which is not the cost of a task, so it is not read.
 //
 // Prompts and links: metadata.source.prompts contains the number of prompts, and the SHA-256 of the
 // JSON array of their contents (RFC 8785). Links to pull requests and published pages are

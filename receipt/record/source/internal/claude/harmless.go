@@ -13,13 +13,17 @@ import (
 var harmless = sync.OnceValue(func() map[string][]string {
 	return map[string][]string{
 		// Transcripts.
-		"line":     {"summary", "file-history-snapshot", "queue-operation", "last-prompt", "mode", "custom-title", "ai-title"},
+		"line": {
+			"summary", "file-history-snapshot", "queue-operation", "last-prompt", "mode", "custom-title", "ai-title", "tools-used", "atis-latch", "cost-state",
+			"api-request", "api-request-blob", "api-request-shape",
+		},
 		"system":   {"turn_duration", "stop_hook_summary", "compact_boundary", "local_command", "model_refusal_fallback"},
 		"progress": {"bash_progress", "mcp_progress", "query_update", "search_results_received", "waiting_for_task"},
 		"attachment": {
 			"task_reminder", "hook_additional_context", "nested_memory", "edited_text_file", "command_permissions", "deferred_tools_delta", "hook_success",
 			"skill_listing", "mcp_instructions_delta", "hook_system_message", "agent_listing_delta", "queued_command", "auto_mode", "hook_non_blocking_error",
 			"file", "compact_file_reference", "hook_blocking_error", "hook_error_during_execution", "hook_cancelled",
+			"environment", "model", "date", "session_context", "prompt_snapshot", "remote_session_change", "silent_turn_reminder",
 		},
 
 		// Streams.

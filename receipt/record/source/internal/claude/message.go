@@ -2,6 +2,7 @@ package claude
 
 import (
 	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -150,6 +151,7 @@ const (
 	interrupted   = "[Request interrupted by user"
 	failure       = "Error: "
 	siblingFailed = "Sibling tool call errored"
+	unasked       = "This command requires approval"
 )
 
 // outcomeOf determines the outcome of a call from the block with its result and the other members
@@ -160,11 +162,9 @@ func outcomeOf(tool string, block, line, besides canon.Node) (outcome story.Outc
 	text, said := textOf(block), besides.String()
 	refused := block.Member("is_error").Bool() && (strings.HasPrefix(text, rejected) || strings.HasPrefix(said, rejectedShort) || strings.HasPrefix(said, failure+rejected))
 
-	switch kind := cmp.Or(line.Member("toolDenialKind").String(), besides.Member("toolDenialKind").String()); {
-	case kind == "user", kind == "user-rejected", kind == "user_rejected":
-		return story.Rejected, false
-	case kind != "":
-		return story.Denied, false
+	switch denied := denialOf(text, line, besides); {
+	case denied != story.Open:
+		return denied, false
 	case refused && story.ServerOf(tool) != "":
 		return story.Unreported, true
 	case refused:
@@ -172,6 +172,32 @@ func outcomeOf(tool string, block, line, besides canon.Node) (outcome story.Outc
 	}
 
 	return endOfCall(tool, block, besides), false
+}
+
+// denialOf returns the outcome of a call that a line states as denied, and Open for other calls.
+// text is the result that the model received.
+func denialOf(text string, line, besides canon.Node) story.Outcome {
+	kind := cmp.Or(line.Member("toolDenialKind").String(), besides.Member("toolDenialKind").String())
+	switch {
+	case kind == "", line.Member("toolDenialAfterRun").Bool():
+		return story.Open
+	case kind == "interrupted", kind == "cancelled":
+		return story.Canceled
+	case slices.Contains([]string{"user", "user-rejected", "user_rejected"}, kind) && byPerson(text, line):
+		return story.Rejected
+	}
+	return story.Denied
+}
+
+// byPerson reports whether a person refused a call whose line states a refusal by the user. Without
+// a person, Claude Code states the same kind of denial, but also states that the permission came from
+// the configuration, or the reason why no question was asked.
+func byPerson(text string, line canon.Node) bool {
+	d := line.Member("permissionDecision")
+	if event.Absent(d) {
+		return !strings.HasPrefix(text, unasked)
+	}
+	return strings.HasPrefix(d.Member("source").String(), "user_") && event.Absent(d.Member("reasonType"))
 }
 
 // endOfCall returns the outcome of a call that was not refused.
