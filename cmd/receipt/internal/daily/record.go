@@ -200,11 +200,11 @@ func (m *maker) early(w *work, e *entry) (status, error) {
 	if m.isOlder(w.Last) {
 		return older, nil
 	}
-	if why := m.unsettled(w); why != nil {
-		return growing, why
-	}
 	if s := m.unchanged(w, e); s != "" {
 		return s, nil
+	}
+	if why := m.unsettled(w); why != nil {
+		return growing, why
 	}
 	before, s, err := m.sink.before(e)
 	if s != "" || err != nil || before == nil {

@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
@@ -69,12 +71,21 @@ func (v *surveyor) sight(places []*place) (list []*sighted) {
 			list = append(list, s)
 		case p.named:
 			v.result.file(unreadable, p.path, what)
+		case what == errUnknown && describesAgent(p.path):
 		default:
 			v.result.file(skipped, p.path, what)
 		}
 	}
 
 	return list
+}
+
+// describesAgent reports whether a file that is not a log describes a subagent of Claude Code. Such a
+// file has the name agent-ID.meta.json, is next to the log of the subagent, and states no action.
+func describesAgent(path string) bool {
+	name, ok := strings.CutSuffix(path, ".meta.json")
+	_, err := os.Stat(name + ".jsonl")
+	return ok && err == nil && strings.HasPrefix(filepath.Base(name), "agent-")
 }
 
 // unreadable reports why a file was not read, unless the run was interrupted.
