@@ -18,9 +18,9 @@ import (
 const plainCount = 2000
 
 // checkpoint compares the verification of minimal receipts under a checkpoint with the naive
-// composition. A checkpoint by the issuer is accepted as its signature of every receipt in the tree, so
-// these receipts have no signatures. The naive composition does not support checkpoints, so it verifies
-// the same receipts with one signature each.
+// composition. A checkpoint by the issuer is accepted as the issuer's signature of every receipt in
+// the tree, so these receipts have no signatures. The naive composition does not support
+// checkpoints, so it verifies the same receipts with one signature each.
 func (b *bench) checkpoint() []result.Line {
 	signed := must(take(b.ctx, corpus.Config{Kind: corpus.Minimal, Receipts: b.rounds * plainCount, Seed: seed}, b.rounds, b.rounds*plainCount, nil))
 	covered := signed.unsigned()

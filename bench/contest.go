@@ -64,7 +64,7 @@ func (c contestant) all(receipts [][]byte) error {
 }
 
 // agree returns an error unless each contestant verifies every receipt in the sample and rejects
-// every altered receipt, which makes the comparison fair.
+// every altered receipt. Otherwise, the comparison would be unfair.
 func agree(ctx context.Context, s *sample, all []contestant, signed bool) error {
 	for _, c := range all {
 		for _, slice := range s.slices {

@@ -198,7 +198,7 @@ func table(root string, claims []claim) (string, error) {
 
 # Claims
 
-This reference lists promises of the documentation, and what holds each: tests, a change of the code that breaks the promise and that these tests notice, fuzz targets, and cases of [the corpus](../fixtures/corpus/README.md). A test fails if something listed does not exist, and ` + "`cd bench && go run ./mutation -claims`" + ` makes each change and runs the tests.
+This reference lists promises of the documentation, and the evidence for each: tests, a change of the code that breaks the promise and makes these tests fail, fuzz targets, and cases of [the corpus](../fixtures/corpus/README.md). A test fails if a listed item does not exist, and ` + "`cd bench && go run ./mutation -claims`" + ` makes each change and runs the tests.
 
 | Promise | Tests | Change | Fuzz targets | Cases |
 |---|---|---|---|---:|

@@ -48,7 +48,7 @@ var roots = []string{"docs/cli.txt", "docs/codes.md", "schemas", "cmd/receipt/te
 // A tree contains files, indexed by path.
 type tree map[string]string
 
-// committed returns the files in a commit that are compared.
+// committed returns the compared files in a commit.
 func committed(commit string) (tree, error) {
 	cmd := exec.Command("git", append([]string{"archive", commit, "--"}, roots...)...)
 	cmd.Dir, cmd.Stderr = "..", os.Stderr
@@ -74,7 +74,7 @@ func committed(commit string) (tree, error) {
 	}
 }
 
-// current returns the files in the working tree in dir that are compared.
+// current returns the compared files in the working tree in dir.
 func current(dir string) (tree, error) {
 	cmd := exec.Command("git", append([]string{"ls-files", "-z", "--"}, roots...)...)
 	cmd.Dir = dir
