@@ -10,9 +10,9 @@
 // # Versions
 //
 // If a receipt supersedes another receipt of its issuer (metadata.supersedes), only the newest
-// version is in the sums. Anyone can write an issuer's name, so a receipt whose signer is not
-// confirmed supersedes only other receipts whose signer is not confirmed. A superseded receipt may
-// be read before its successor. To subtract it later, an aggregate stores the contribution of each
+// version is in the sums. Anyone can write an issuer's name, so a receipt without a confirmed
+// signer supersedes only other receipts without a confirmed signer. A superseded receipt may be
+// read before its successor. To subtract it later, an aggregate stores the contribution of each
 // receipt, for up to [maxSeen] receipts and 64 MiB. Beyond these limits, the older version stays in
 // the sums, and the newer version is left out. The JSON form contains the number of such receipts.
 //
