@@ -65,6 +65,6 @@
 // [Parse] checks the form of a bundle, and [Envelope.Open] checks the form of its statement. With
 // an [Opener], package stream verifies attestations wherever it reads receipts. The verifier
 // evaluates the receipt inside an attestation like any other receipt. It evaluates the envelope's
-// signature like a signature of the receipt, including whether the key may speak for the issuer at
-// that time.
+// signature in the same way as a signature of the receipt, including whether the key may speak for
+// the issuer at that time.
 package attest

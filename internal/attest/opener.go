@@ -30,7 +30,7 @@ func NewOpener(trust receipt.Trust, policy receipt.Policy, subjects ...Subject) 
 	return o
 }
 
-// Judge evaluates one bundle: the receipt inside, with a verifier that has the same trust and
+// Judge evaluates one bundle: first the receipt inside, with a verifier that has the same trust and
 // policy, and then the envelope. It overwrites rep, as [receipt.Verifier.VerifyBytes] does.
 func (o *Opener) Judge(v *receipt.Verifier, bundle []byte, rep *receipt.Report) {
 	doc := new(canon.Document)

@@ -112,7 +112,7 @@ func (s *Statement) append(b []byte) []byte {
 	return append(b, "]}"...)
 }
 
-// Bytes returns the statement in canonical JSON, in the form that is signed. Callers must not
+// Bytes returns the statement in canonical JSON, which is the form that is signed. Callers must not
 // modify the result.
 func (s *Statement) Bytes() []byte { return s.text }
 
