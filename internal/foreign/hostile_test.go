@@ -248,7 +248,7 @@ func TestAuthority(t *testing.T) {
 	}
 
 	// Without keys, nothing shows that the content is intact, because these formats contain no
-	// hash, and a signature alone does not replace one.
+	// hash, and a signature alone cannot replace a hash.
 	for _, name := range []string{"acta-envelope", "acta-flat", "pipelock-v1", "pipelock-v2", "obsigna", "a2a-card", "gilda-audit-record", "slsa-vsa", "in-toto-svr"} {
 		if got := judge(t, nil, receipt.Policy{IntegrityOnly: true}, []byte(all[name].text)).Verdict; got != receipt.Undecided {
 			t.Errorf("%s, integrity only: %s", name, got)

@@ -20,7 +20,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// An object lists the member names of an object in the order of its upstream declaration.
+// An object lists the names of the members of a JSON object, in the order of the upstream
+// declaration.
 type object []string
 
 func provenanceObject() object {
