@@ -15,8 +15,8 @@ type Headline struct {
 	Rows     []Row `json:"rows"`
 }
 
-// headlineOf returns the headline of a receipt. The sentence first names the subject if it is a
-// replay, a session bundle, or anything else that is not a task.
+// headlineOf returns the headline of a receipt. If the subject is a replay, a session bundle, or
+// anything else that is not a task, the sentence first names the subject.
 func headlineOf(r *Reading) *Headline {
 	s := story{counter{r}}
 	h := &Headline{Title: Origin(s).title(), Rows: rowsOf(s)}

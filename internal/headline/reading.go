@@ -50,9 +50,9 @@ func (r *Reading) Hidden(n canon.Node) bool {
 	return len(r.Unreported) > 0 && !n.IsZero() && r.Hides(n.Pointer())
 }
 
-// Hides is like Hidden, but for the value at a pointer. A value is unreported if it is listed, or
-// if a value that encloses it is listed. For a value inside a list entry, neither the entry nor the
-// list counts as enclosing.
+// Hides is like Hidden, but for the value at a pointer. A value is unreported if the value itself,
+// or a value that encloses it, is listed. For a value inside a list entry, neither the entry nor
+// the list counts as enclosing.
 func (r *Reading) Hides(pointer string) bool {
 	if lists(r.Unreported, pointer) {
 		return true
