@@ -7,8 +7,8 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// An ID is the first half of the SHA-256 of issuer.id and receipt_id, because IDs of different
-// issuers are unrelated.
+// An ID is the first half of the SHA-256 of issuer.id and receipt_id. The hash covers the issuer,
+// because IDs of different issuers are unrelated.
 type ID [16]byte
 
 // Earlier orders two conflicting receipts. The receipt that was issued earlier takes precedence. If
