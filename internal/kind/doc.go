@@ -1,5 +1,5 @@
-// Package kind recognizes files that were passed as receipts but are something else, based on their
-// first bytes: for example, a draft, a key file, a proof, an agent log, or a PDF.
+// Package kind recognizes, by their first bytes, files that were passed as receipts but are
+// something else: for example, a draft, a key file, a proof, an agent log, or a PDF.
 //
 //	found := kind.Of(head, len(head) == size)
 //	if found.Kind != kind.Unknown {

@@ -113,7 +113,7 @@ func firstOf(signs []sign, s sketch) sign {
 // recognized only by its beginning.
 const Head = 1 << 20
 
-// Of recognizes a file by its first bytes, of which it examines at most [Head]. The argument whole
+// Of recognizes a file by its first bytes. It examines at most [Head] bytes. The argument whole
 // specifies whether head contains the entire file. For a compressed file, pass the first bytes of
 // the decompressed content.
 func Of(head []byte, whole bool) Found {

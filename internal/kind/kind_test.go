@@ -110,9 +110,8 @@ func TestPartOfDraft(t *testing.T) {
 	}
 }
 
-// TestReceiptsAreJudged verifies that no fixture, even if damaged, is recognized as another kind,
-// and that the same applies to the beginning of a fixture. The fixture without a chain differs from
-// a draft only in its history.
+// TestReceiptsAreJudged verifies that no fixture, even if damaged, and no beginning of a fixture is
+// recognized as another kind. The fixture without a chain differs from a draft only in its history.
 func TestReceiptsAreJudged(t *testing.T) {
 	m, err := fixtures.Load()
 	if err != nil || len(m.Cases) < 150 {
