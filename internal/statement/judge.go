@@ -141,8 +141,8 @@ func (j *judge) authentic(statements []*Signed) (list []*Signed) {
 			continue
 		}
 
-		// If one copy of a statement has a valid signature, a copy by an unknown key is ignored, in
-		// any order. A copy with an invalid signature always refutes the stream.
+		// If one copy of a statement has a valid signature, a copy by an unknown key is ignored,
+		// regardless of their order. A copy with an invalid signature always refutes the stream.
 		refutes := code == receipt.CodeSignatureInvalid || code == receipt.CodeMalformedSignature
 		others = append(others, func() {
 			if refutes || !known[s.Digest] {
