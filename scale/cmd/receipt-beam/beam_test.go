@@ -209,7 +209,7 @@ func write(t testing.TB, path string, text []byte) string {
 }
 
 // TestAgreement verifies that the findings in a lake equal those of "receipt verify", regardless of
-// how the lake is divided into parts and of their order.
+// how the lake is divided into parts and how the parts are ordered.
 func TestAgreement(t *testing.T) {
 	n, parts, ways := 600, 12, 2
 	if full() {
