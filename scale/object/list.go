@@ -22,7 +22,7 @@ import (
 type Listing struct {
 	Sources []stream.Source // in the order of the addresses, and sorted by key for each address
 	Pins    []Pin           // of the sources
-	Skipped []string        // objects with a matching prefix whose names do not look like those of receipts
+	Skipped []string        // objects with a matching prefix that are not named like files of receipts
 	buckets Buckets
 }
 
