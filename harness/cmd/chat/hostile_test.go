@@ -299,8 +299,8 @@ func TestListenerInOrder(t *testing.T) {
 	}
 }
 
-// TestListenerMisbehaves verifies that a listener that panics, unsubscribes, or sends a message
-// while it is being called does not affect the next listener or the session.
+// TestListenerMisbehaves verifies that neither the next listener nor the session is affected if a
+// listener panics, unsubscribes, or sends a message during a call.
 func TestListenerMisbehaves(t *testing.T) {
 	graph := []node{func(_ context.Context, s *state) ([]message, error) {
 		if string(s.messages[s.inbound]) == user("plain") {
@@ -712,8 +712,8 @@ func TestResumeRaces(t *testing.T) {
 	}
 }
 
-// TestGivesUp verifies that a send that is canceled while it waits fails with a receipt, appears in
-// no history, and does not delay the next send.
+// TestGivesUp verifies that a send canceled while waiting fails with a receipt, appears in no
+// history, and does not delay the next send.
 func TestGivesUp(t *testing.T) {
 	m := new(memory)
 	goOn, entered := make(chan struct{}), make(chan struct{}, 1)
