@@ -35,7 +35,7 @@ func replayed(ctx context.Context, s *suite, e *ended, body any) (*ended, *given
 }
 
 // judge checks the receipt for a completed replay against the receipt for the source, and against
-// the plan that follows from the source's log and the request.
+// the plan computed from the source's log and the request.
 func judge(ctx context.Context, s *suite, e *ended, from *given, request []byte, r *ended, g *given) {
 	if r.status != e.status {
 		must(r.task.Fail("expected the replay to end as its source did, %s, found it %s", e.status, r.status).Err)

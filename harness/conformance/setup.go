@@ -58,8 +58,8 @@ type ended struct {
 }
 
 // end waits until a task has ended and, if the server issues receipts, has a receipt. The protocol
-// does not require that a task ends soon, or without a person's action, so a task that has not
-// ended is not a failure.
+// allows a task to take a long time or to wait for a person, so a task that has not ended is not a
+// failure.
 func end(ctx context.Context, s *suite, id string) *ended {
 	receipts := caught(func() { able(ctx, s, "receipts") }) == nil
 	lasts, cancel := context.WithTimeout(ctx, min(s.client.Timeout(), pollLasts))

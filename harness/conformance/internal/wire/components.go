@@ -2,8 +2,8 @@ package wire
 
 // components returns the component schemas in the protocol's OpenAPI document that responses use.
 // Each line contains the name of a component, optionally "<" and the name of the component from
-// which it inherits members, and its own members. A member consists of a name and the types that
-// its value may have. The name is followed by "?" if the member is optional, and by "!" if the
+// which it inherits, and the component's own members. A member consists of a name and the types
+// that its value may have. The name is followed by "?" if the member is optional, and by "!" if the
 // member never changes after it has a value.
 //
 // A type is a kind, a literal (=user), a component, an array ([Task]), or an object whose members
