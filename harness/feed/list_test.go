@@ -51,8 +51,8 @@ func pageOf[T any](t testing.TB, got reply) (p listPage[T]) {
 	return p
 }
 
-// TestLists verifies that pages neither skip nor repeat an item, regardless of page sizes and of
-// items that are added in the meantime.
+// TestLists verifies that pages neither skip nor repeat an item, regardless of the page size and of
+// items added in the meantime.
 func TestLists(t *testing.T) {
 	for seed := range uint64(50) {
 		random := rand.New(rand.NewPCG(seed, 1))

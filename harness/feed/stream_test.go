@@ -43,7 +43,7 @@ func idsOf(frames []frame) string {
 }
 
 // TestStream verifies that a stream starts at the beginning or after the event that the client
-// names, and contains one frame per event.
+// specifies, and contains one frame per event.
 func TestStream(t *testing.T) {
 	j := &journal{ended: true}
 	j.append(150) // several pages
@@ -91,7 +91,7 @@ func TestStream(t *testing.T) {
 }
 
 // TestStreamFailures verifies that a stream ends with an error event if its position has expired,
-// at the beginning or later, or if the log is unreadable. The error event has the ID of the last
+// either at the start or later, or if the log is unreadable. The error event has the ID of the last
 // event, if any.
 func TestStreamFailures(t *testing.T) {
 	var log bytes.Buffer
