@@ -98,7 +98,7 @@ func mustJSON(t testing.TB, v any) []byte {
 	return text
 }
 
-// TestLongLines verifies that a request whose log line would become too long because of escapes is
+// TestLongLines verifies that, if escapes would make a request's log line too long, the request is
 // rejected with status 413 before anything is written, even if it is repeated with the same key.
 func TestLongLines(t *testing.T) {
 	dir := t.TempDir()
@@ -119,9 +119,9 @@ func TestLongLines(t *testing.T) {
 	}
 }
 
-// TestEarlierJournal verifies that journals from an earlier version can be opened. One has no head,
-// and the other contains a response that was too long to be remembered, which the earlier version
-// could write but not read.
+// TestEarlierJournal verifies that a journal from an earlier version can be opened. The journal has no
+// head, and contains a response that was too long to be remembered. The earlier version could write
+// such a response but not read it.
 func TestEarlierJournal(t *testing.T) {
 	dir := t.TempDir()
 	h, c := start(t, options(t, dir))

@@ -15,7 +15,7 @@ import (
 type Tool struct {
 	Name    string
 	Approve bool // whether a person must approve each call
-	Again   bool // whether running the tool twice has the same effect as running it once; after a crash that leaves its effects unknown, only such a tool is run again
+	Again   bool // whether running the tool twice has the same effect as running it once, so that it may run again after a crash that leaves its effects unknown
 	Do      func(ctx context.Context, t *Task, input json.RawMessage) (Done, error)
 }
 
