@@ -32,11 +32,11 @@ type Commit struct {
 // MaxLine is the maximum length of a line in bytes.
 const MaxLine = 16 << 20
 
-// Remember adds the response of a commit to a memory if its request had an Idempotency-Key, so that
-// a repeated request gets the same response, even after a restart. The function read must return
-// the resource as of this commit, never a later version. The function read is called for each
-// repeated request. Therefore, the memory does not contain the response, and a response cannot
-// prevent a commit from being applied.
+// Remember adds the response of a commit to a memory, so that a repeated request gets the same
+// response, even after a restart. If the request had no Idempotency-Key, Remember does nothing. The
+// function read must return the resource as of this commit, never a later version. The function
+// read is called for each repeated request. Therefore, the memory does not contain the response,
+// and a response cannot prevent a commit from being applied.
 func (c *Commit) Remember(m *protocol.Memory, now time.Time, read func() any) {
 	if !c.Use.Key.IsZero() {
 		m.Remember(c.Use, c.Status, read, c.At.Time, now)

@@ -21,9 +21,9 @@
 //
 // The file FILE-head records where the journal ended. It contains the length, the number of events,
 // and the last checksum. Therefore, a journal that has lost lines at its end is reported as
-// damaged, instead of being continued with IDs that other events had. FILE-head is not synced, so
-// after a power failure it might be older than the journal, but never newer. To continue with the
-// remaining lines, remove FILE-head.
+// damaged, and the IDs of the lost events are not reused. FILE-head is not synced, so after a power
+// failure it might be older than the journal, but never newer. To continue with the remaining
+// lines, remove FILE-head.
 //
 // A second process cannot open the journal (flock on Unix).
 //
