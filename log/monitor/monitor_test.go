@@ -292,7 +292,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestDeletedFiles verifies that a monitor that has read all entries finds files that the log
+// TestDeletedFiles verifies that a monitor that has read all entries detects files that the log
 // deletes later, whether or not the log grows, and that the finding names the file.
 func TestDeletedFiles(t *testing.T) {
 	for _, deleted := range [][]string{{"tile/0/000", "tile/entries/000"}, {"tile/0/000"}, {"tile/entries/000"}} {
@@ -320,7 +320,7 @@ func TestDeletedFiles(t *testing.T) {
 }
 
 // TestReread verifies that successive checks read all old entries of a log that keeps growing and
-// has more entries than one check reads again. A full check must read all of them in one step.
+// has more entries than one check rereads. A full check must read all of them in one step.
 func TestReread(t *testing.T) {
 	f, dir := newFakeLog(t), t.TempDir()
 	f.grow(t, 2*4096+300, "honest")
