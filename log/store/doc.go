@@ -8,11 +8,11 @@
 // # Once each
 //
 // Only one process at a time can open a directory. The process keeps the hashes of all entries in
-// memory, which takes up to about 100 bytes each, and reads them from the entries at startup. A
-// hash that is already in the log is not added again, so a client may repeat a request whose
-// response was lost. If adding an entry fails for any reason except pushback, the entry may or may
-// not be in the tree. The log then stops: the channel returned by Failed is closed, and the process
-// should end.
+// memory, which takes up to about 100 bytes per entry, and reads the hashes from the entries at
+// startup. A hash that is already in the log is not added again, so a client may repeat a request
+// whose response was lost. If adding an entry fails for any reason except pushback, the entry may
+// or may not be in the tree. The log then stops: the channel returned by Failed is closed, and the
+// process should end.
 //
 // # Start
 //

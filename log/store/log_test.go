@@ -276,8 +276,8 @@ func TestOpenHashTiles(t *testing.T) {
 }
 
 // TestMissingTile verifies that, after a tile has been deleted from an open log, requests that need
-// the tile fail with status 500 and a warning that names it, instead of reporting that the log has
-// no such entry.
+// the tile fail with status 500 and a warning that names the tile, instead of reporting that the
+// log has no such entry.
 func TestMissingTile(t *testing.T) {
 	c := newLarge(t)
 	var mu sync.Mutex
