@@ -87,8 +87,8 @@ func TestCaseMutants(t *testing.T) {
 	}
 }
 
-// TestDifferent verifies that a verifier with a different verdict is detected, and that one with a
-// different code is detected only if codes are compared.
+// TestDifferent verifies that a verifier with a different verdict is detected, and that a verifier
+// with a different code is detected only if codes are compared.
 func TestDifferent(t *testing.T) {
 	if same([]string{"verified ", "verified ", "refuted syntax"}, false) {
 		t.Error("a different verdict was not detected")
