@@ -87,8 +87,8 @@ func (d *Document) appendObject(dst []byte, at uint32, without []Node) []byte {
 	dst = append(dst, '{')
 	begin := len(dst)
 
-	// Members are sorted as RFC 8785 section 3.2.3 requires. Members without an entry in order are
-	// already sorted.
+	// Members are sorted as RFC 8785 section 3.2.3 requires. If an object has no entry in d.order,
+	// its members are already sorted.
 	if n.aux != none {
 		first := n.aux + 1
 		for _, name := range d.order[first : first+d.order[n.aux]] {
@@ -129,7 +129,7 @@ func (d *Document) appendArray(dst []byte, at uint32, without []Node) []byte {
 	return append(dst, ']')
 }
 
-// within reports whether any of the nodes is inside the subtree rooted at at.
+// within reports whether any of the nodes is a descendant of the node at index at.
 func (d *Document) within(at uint32, nodes []Node) bool {
 	for _, n := range nodes {
 		if n.doc == d && at < n.at && n.at < d.nodes[at].next {

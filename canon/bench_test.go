@@ -97,7 +97,7 @@ func BenchmarkSum(b *testing.B) {
 }
 
 // BenchmarkTransform and BenchmarkReference measure the same task: they process one document at a
-// time and allocate all memory anew.
+// time and reuse no memory.
 func BenchmarkTransform(b *testing.B) { benchmarkBoth(b, Transform) }
 
 func BenchmarkReference(b *testing.B) { benchmarkBoth(b, Reference) }

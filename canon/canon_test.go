@@ -96,8 +96,8 @@ func TestTransform(t *testing.T) {
 	}
 }
 
-// checkAccepted fails unless src, an accepted document, has every property that accepted documents
-// must have.
+// checkAccepted fails if an accepted document lacks a property that all accepted documents must
+// have.
 func checkAccepted(tb testing.TB, src []byte) {
 	tb.Helper()
 	d, err := Parse(src)

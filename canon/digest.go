@@ -30,7 +30,7 @@ func Sum(data []byte) (d Digest) {
 	h := sha256.New()
 	for len(data) > 0 {
 		n := min(len(data), portion)
-		h.Write(data[:n]) // Write of a hash.Hash never returns an error
+		h.Write(data[:n]) // hash.Hash never returns an error from Write
 		data = data[n:]
 	}
 	h.Sum(d[:0])

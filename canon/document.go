@@ -52,7 +52,7 @@ type Document struct {
 	src   []byte
 	nodes []node   // all values and member names, in source order
 	order []uint32 // for each object with unsorted members: the number of members, followed by their names in sorted order
-	spans []span   // positions of the unescaped strings in unescaped
+	spans []span   // spans of the strings within unescaped
 	depth int
 	lossy uint32 // index of the first integer that a double cannot distinguish from its neighbors
 
@@ -66,7 +66,7 @@ type Document struct {
 type node struct {
 	start, end uint32 // source span
 	next       uint32 // the node after this node and its descendants; while a container is open, its parent
-	aux        uint32 // for a string: its span; for an object: its position in order or, while open, its most recent name
+	aux        uint32 // for a string: its span; for an object: the position of its names in order or, while open, its most recent name
 	kind       Kind
 	flags      uint8
 }

@@ -32,7 +32,7 @@ type SyntaxError struct {
 	Column  int    // in bytes, from 1
 	Pointer string // RFC 6901 pointer to the innermost value that had begun; truncated with "…" after 256 bytes
 	Code    Code
-	Detail  string // the expected and the actual input, in words
+	Detail  string // describes the expected and the actual input
 	Hint    string // the probable cause; often empty
 }
 
@@ -126,8 +126,8 @@ func (s stop) pointer() string {
 	return untrusted.Cut(b, maxPointer)
 }
 
-// between reports whether parsing stopped between two values in an open container, that is, after a
-// complete value but before the place at which the next value begins.
+// between reports whether parsing stopped after a complete value in an open container, and before
+// the beginning of the next value.
 func (s stop) between(container uint32) bool {
 	last := uint32(none)
 	for at := container + 1; at < uint32(len(s.nodes)); at = s.nodes[at].next {

@@ -53,9 +53,9 @@ func checkLimit(t *testing.T, err error, want Code) {
 	}
 }
 
-// TestHostile verifies that processing every input takes linear time, or O(n log n) time if members
-// are sorted (reliability #31, #32, #39 to #42). Each input takes between a few milliseconds and a
-// tenth of a second. Quadratic time would take minutes.
+// TestHostile verifies that every input is processed in linear time, or in O(n log n) time if
+// members are sorted (reliability #31, #32, #39 to #42). Each input takes between a few
+// milliseconds and a tenth of a second. Quadratic time would take minutes.
 func TestHostile(t *testing.T) {
 	million, most := 300_000, 2*time.Second
 	switch {
@@ -159,8 +159,8 @@ func TestNoAllocations(t *testing.T) {
 	}
 }
 
-// TestMemory verifies that the index is at most as many times larger than the source as documented,
-// because two source bytes produce at most one node of 20 bytes.
+// TestMemory verifies the documented maximum size of the index: two source bytes produce at most
+// one node of 20 bytes.
 func TestMemory(t *testing.T) {
 	src := []byte("[" + strings.Repeat("0,", 500_000) + "0]")
 	d, err := Parse(src)

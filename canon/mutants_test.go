@@ -11,9 +11,9 @@ import (
 )
 
 // TestMutants damages documents in their structure and in their bytes. For accepted documents, the
-// test verifies that the output equals the reference's output. The reference must reject each
-// rejected document, too, unless the reason is in stricter. A Document that was reused for all
-// previous inputs must behave like a new one.
+// test verifies that the output equals the reference's output. If a document is rejected, the
+// reference must also reject it, unless the reason is in stricter. A Document that was reused for
+// all previous inputs must behave like a new one.
 func TestMutants(t *testing.T) {
 	seeds := mutantSeeds(t)
 	count := 1000

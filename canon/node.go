@@ -184,7 +184,7 @@ func (n Node) Pointer() string {
 			}
 		}
 
-		if child.IsZero() || child.at > n.at { // n is the name of a member, and has the same pointer as that member
+		if child.IsZero() || child.at > n.at { // n is the name of a member; a name has the same pointer as its member
 			return string(b)
 		}
 		at = child

@@ -17,9 +17,9 @@ type rankedName struct {
 	name   uint32
 }
 
-// rank sorts the members of the object at index at by name, and records their order. It returns the
-// first name in source order that repeats an earlier name, or none. It does not use hashing,
-// because an attacker could cause collisions.
+// rank sorts the members of an object by name, and records their order. The object is the node at
+// index at. It returns the first name in source order that repeats an earlier name, or none. It
+// does not use hashing, because an attacker could cause collisions.
 func (d *Document) rank(at uint32) (twice uint32) {
 	names := d.names[:0]
 	for name := at + 1; name < uint32(len(d.nodes)); name = d.nodes[name+1].next {
@@ -44,9 +44,9 @@ func (d *Document) rank(at uint32) (twice uint32) {
 	return twice
 }
 
-// sort sorts names whose first from bytes are equal and whose prefixes contain the following bytes.
-// Short lists use insertion sort, as slices.SortFunc does, but without two function calls per
-// comparison.
+// sort sorts names that are equal up to offset from. Their prefixes must contain the bytes after
+// that offset. Short lists use insertion sort, as slices.SortFunc does, but without two function
+// calls per comparison.
 func (d *Document) sort(names []rankedName, from int) {
 	if len(names) > 16 {
 		d.sortMany(names, from)
@@ -88,8 +88,8 @@ func (d *Document) sortMany(names []rankedName, from int) {
 	}
 }
 
-// common returns the length of the longest prefix that all names have in common. The first from
-// bytes are known to be equal.
+// common returns the length of the longest prefix that all names have in common. The names are
+// known to be equal up to offset from.
 func (d *Document) common(names []rankedName, from int) int {
 	first := d.text(names[0].name)
 	n := len(first)
@@ -120,7 +120,7 @@ func compareRanked(a, b rankedName) int {
 	return cmp.Compare(a.name, b.name)
 }
 
-// compareTails compares names whose first from bytes are equal. Equal names are in source order.
+// compareTails compares names that are equal up to offset from. Equal names are in source order.
 func (d *Document) compareTails(a, b rankedName, from int) int {
 	if c := compareNames(d.text(a.name)[from:], d.text(b.name)[from:]); c != 0 {
 		return c
@@ -141,8 +141,8 @@ func compareNames(a, b []byte) int {
 // UTF-16 code units. The two orders differ in only one case: in UTF-16, characters beyond U+FFFF
 // (first byte 0xF0 or higher) are represented by surrogates, 0xD800 to 0xDFFF, so they come before
 // U+E000 to U+FFFF (first byte 0xEE or 0xEF). A byte of 0xEE or higher is always the first byte of
-// a character, so if the first difference between two names is in such a byte, the names differ in
-// the entire character.
+// a character, so if two names first differ at such a byte, the comparison is between two
+// characters.
 func utf16Rank(c byte) byte {
 	switch {
 	case c >= 0xf0: // to 0xf4
@@ -153,9 +153,9 @@ func utf16Rank(c byte) byte {
 	return c
 }
 
-// prefix returns the first eight bytes of a name as a number, such that numbers are in the same
-// order as names. Shorter names are padded with zeros. Equal prefixes therefore do not mean equal
-// names, because \u0000 is also a character.
+// prefix returns the first eight bytes of a name as a number. The numbers are in the same order as
+// the names. Shorter names are padded with zeros. Equal prefixes therefore do not mean equal names,
+// because \u0000 is also a character.
 func prefix(name []byte) uint64 {
 	var w uint64
 	switch {

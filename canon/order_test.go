@@ -9,8 +9,9 @@ import (
 )
 
 // TestManyNames verifies the order of many names that are as similar as an attacker can make them.
-// The names are composed of a few pieces and share long prefixes. Some end where others continue
-// with U+0000, some are on different sides of the surrogates, and some are repeated.
+// The names are composed of a few pieces and share long prefixes. Some names end where others
+// continue with U+0000, some contain characters on different sides of the surrogates, and some are
+// repeated.
 func TestManyNames(t *testing.T) {
 	random := rand.New(rand.NewPCG(8, 785))
 	pieces := []string{"\x00", "a", "b", "é", "\ud7ff", "\ue000", "\uffff", "\U00010000", "\U0010ffff", "aaaaaaaa", "\x00\x00\x00\x00\x00\x00\x00\x00"}

@@ -17,7 +17,7 @@ type parser struct {
 	limits Limits
 	open   uint32 // the innermost open container, or none
 	level  int    // number of open containers
-	clean  bool   // everything that has been read in the innermost open container is canonical
+	clean  bool   // all bytes read so far in the innermost open container are canonical
 }
 
 func (p *parser) document() error {
@@ -75,7 +75,7 @@ func (p *parser) value(i int) (int, error) {
 	}
 }
 
-// next parses what follows at i in the innermost open container: the end of the container, or a
+// next parses the input at i in the innermost open container: the end of the container, or a
 // separator and the next value. There is no separator before the first value.
 func (p *parser) next(i int) (int, error) {
 	i = p.space(i)
@@ -130,7 +130,8 @@ func (p *parser) begin(kind Kind, i int) (int, error) {
 	}
 	p.depth = max(p.depth, p.level)
 
-	// clean applies to the innermost container, so the state of the parent is saved in its node.
+	// The flag clean applies to the innermost open container, so the parent's state is saved in the
+	// parent's node.
 	parent := p.open
 	if parent != none && !p.clean {
 		p.nodes[parent].flags &^= flagClean

@@ -10,9 +10,8 @@ const (
 	rankedBytes = 16
 )
 
-// largeIndex is the minimum number of nodes in an index for which the parser counts the nodes in the
-// rest of the source before the index grows. Growing step by step would temporarily need more than twice the memory of
-// the index.
+// Before an index of at least largeIndex nodes grows, the parser counts the nodes in the rest of
+// the source. Growing step by step would temporarily need more than twice the memory of the index.
 const largeIndex = 1 << 15
 
 // mostNodes returns the maximum number of nodes that src can have: one node, plus one for each
@@ -30,8 +29,8 @@ func mostNodes(src []byte) int {
 	return n
 }
 
-// behindString returns the end of the string whose content begins at i, which is the position of
-// the closing quotation mark or the end of the text.
+// behindString returns the position of the quotation mark that closes a string, or the end of the
+// text. The content of the string begins at i.
 func behindString(src []byte, i int) int {
 	for i < len(src) {
 		end := bytes.IndexByte(src[i:], '"')

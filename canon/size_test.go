@@ -53,8 +53,8 @@ func TestSize(t *testing.T) {
 		if (err != nil) != (name == "an error") {
 			t.Fatalf("%s: %v", name, err)
 		}
-		// This covers the copy of the source and the memory that append allocates before the
-		// remaining nodes are counted.
+		// The copy of the source is subtracted. The slack is for the memory that append allocates
+		// before the remaining nodes are counted.
 		took, size := int64(after.TotalAlloc-before.TotalAlloc)-int64(len(c.src)), Size([]byte(c.src))
 		if c.step { // all steps together allocate five times as much memory as the last step
 			took /= 2

@@ -394,8 +394,8 @@ func TestVectorsNumbers(t *testing.T) {
 	}
 }
 
-// checkNumber fails unless text has the value want and its canonical form has the same bits and is
-// its own canonical form. The only exception is -0, which becomes 0.
+// checkNumber fails unless both text and its canonical form have the value want, and the canonical
+// form does not change when it is transformed again. The only exception is -0, which becomes 0.
 func checkNumber(t *testing.T, text []byte, want float64) {
 	t.Helper()
 	d, err := Parse(text)
@@ -443,7 +443,7 @@ func TestVectorsPointers(t *testing.T) {
 				}
 				ops = append(ops, op.Op)
 			}
-			// The document is unchanged only if every step is a test.
+			// Only test operations leave the document unchanged.
 			if len(ops) == 0 || strings.Trim(strings.Join(ops, ""), "tes") != "" {
 				continue
 			}
