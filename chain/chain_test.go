@@ -23,7 +23,8 @@ func parse(t testing.TB, text []byte) *canon.Document {
 	return d
 }
 
-// TestUpstream computes the hashes of the upstream fixtures, which contain only placeholders.
+// TestUpstream computes the hashes of the upstream fixtures, in which all stated hashes are
+// placeholders.
 func TestUpstream(t *testing.T) {
 	dir := vectors.Dir(t, "harn")
 	for _, c := range []struct {
@@ -91,8 +92,8 @@ func TestPreimageLeavesOutExactlyTwoMembers(t *testing.T) {
 	}
 }
 
-// content compares a receipt without its chain and signatures with the result of the reference
-// implementation.
+// content compares the canonical form of a receipt, without the members chain and signatures, with
+// the result of the reference implementation.
 func content(t *testing.T, src []byte) {
 	t.Helper()
 	d := parse(t, src)

@@ -8,17 +8,17 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// Join joins segments by their links: a segment whose first receipt names the head of another
-// segment follows that segment. The result is sorted by stream, then by the predecessor of the
-// first receipt. The order of the given segments does not affect the result. In streams without
-// forks, earlier joins do not affect the result, either: joining segments that are themselves the
-// result of Join is the same as joining all of the original segments in one call.
+// Join joins segments by their links: a segment follows another segment if its first receipt states
+// the other segment's head as its predecessor. The result is sorted by stream, then by the
+// predecessor of the first receipt. The order of the given segments does not affect the result. If
+// a stream has no forks, its segments can also be joined in several calls, with the same result as
+// in a single call.
 //
-// A segment is not joined to a predecessor if another segment names the same predecessor (a fork),
-// if several segments have the head that it names, or if it is part of a cycle. A complete stream
-// is joined into a single segment. Join has no information about the receipts within a segment, so
-// a segment that forks from the middle of another segment is treated as if its predecessor were
-// missing.
+// A segment is not joined to a predecessor if another segment states the same predecessor (a fork),
+// if several segments end with that predecessor, or if the segment is part of a cycle. A complete
+// stream is joined into a single segment. Join has no information about the receipts within a
+// segment, so a segment that forks from the middle of another segment is treated as if its
+// predecessor were missing.
 func Join(segments []Segment) []Segment {
 	pending := slices.DeleteFunc(slices.Clone(segments), func(s Segment) bool { return s.Count == 0 })
 	slices.SortFunc(pending, compareSegments)
@@ -50,7 +50,7 @@ func Join(segments []Segment) []Segment {
 		return i, named && i >= 0 && owners[at] == 1
 	}
 
-	led := make([]bool, len(pending)) // another segment comes before it
+	led := make([]bool, len(pending)) // whether another segment precedes the segment
 	for _, s := range pending {
 		if i, ok := next(s); ok {
 			led[i] = true

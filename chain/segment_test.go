@@ -84,8 +84,8 @@ func TestMergeIsAssociative(t *testing.T) {
 	}
 }
 
-// TestJoins verifies that every segment can be joined to the empty segment on either side, and that
-// the first receipt of any other segment must name the head that precedes it.
+// TestJoins verifies that the empty segment can be joined to every segment, on either side, and
+// that the first receipt of any other segment must state the preceding head as its predecessor.
 func TestJoins(t *testing.T) {
 	s := chain.Stream{Issuer: "i"}
 	list := links(4)
@@ -128,7 +128,7 @@ func TestJoinAnyOrder(t *testing.T) {
 		for i := range 1 + r.IntN(3) {
 			s := chain.Stream{Issuer: "i", Tenant: string(rune('a' + i)), HasTenant: true}
 			list := links(1 + r.IntN(60))
-			if r.IntN(2) == 0 && len(list) > 2 { // its beginning or another piece of the stream is elsewhere
+			if r.IntN(2) == 0 && len(list) > 2 { // the first receipt of the stream is missing
 				list = list[1:]
 			}
 			if r.IntN(2) == 0 && len(list) > 3 {
