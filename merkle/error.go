@@ -23,8 +23,8 @@ func (e *LengthError) Error() string {
 	return fmt.Sprintf("merkle: a proof of %d hashes, expected %d", e.Found, e.Want)
 }
 
-// A RootError indicates that a proof results in a root other than the given one. Size is the size
-// of the tree whose root is Want.
+// A RootError indicates that the root computed from a proof is not the expected root. Size is the
+// size of the tree whose root is Want.
 type RootError struct {
 	Size           uint64
 	Computed, Want Hash
