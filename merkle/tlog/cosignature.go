@@ -27,7 +27,8 @@ func NewWitness(name string, public crypto.PublicKey) (*Witness, error) {
 	return &Witness{*k}, nil
 }
 
-// A Cosigner creates cosignatures with a given time. A KMS may create the underlying signatures.
+// A Cosigner creates cosignatures with a given time. A key management service can create the
+// underlying signatures.
 type Cosigner struct {
 	*Witness
 	// SignMessage returns an Ed25519 or ML-DSA-44 signature of message.

@@ -18,8 +18,8 @@ func numberedLeaves(n int) []merkle.Hash {
 	return leaves
 }
 
-// TestExtension verifies the proof for every pair of sizes up to 40 after the proof was formatted
-// and parsed.
+// TestExtension verifies, for every pair of sizes up to 40, that a proof is valid after it has been
+// formatted and parsed.
 func TestExtension(t *testing.T) {
 	leaves := numberedLeaves(40)
 	for size2 := 1; size2 <= len(leaves); size2++ {
@@ -43,8 +43,8 @@ func TestExtension(t *testing.T) {
 	}
 }
 
-// TestExtensionDamage verifies that, if a changed file is still accepted, it contains a different
-// proof that is invalid or applies to other sizes. It changes each byte of a file. Only checkpoints
+// TestExtensionDamage changes each byte of a file, and verifies that the result is rejected or
+// contains a different proof, which must be invalid or apply to other sizes. Only checkpoints
 // determine the sizes, because the proofs for trees with 6 and 7 leaves can have the same shape.
 func TestExtensionDamage(t *testing.T) {
 	x, err := ProveExtension(numberedLeaves(7), 3)

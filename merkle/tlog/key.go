@@ -123,8 +123,7 @@ func (k *noteKey) raw() []byte {
 	return k.public.(ed25519.PublicKey)
 }
 
-// Verify reports whether payload contains a signature of the text of a note that is valid under the
-// key.
+// Verify reports whether payload contains a valid signature by the key for the text of a note.
 func (k *noteKey) Verify(text, payload []byte) bool {
 	seconds, signature := uint64(0), payload
 	if k.kind != logType {
@@ -184,8 +183,8 @@ func (k *noteKey) message(text []byte, seconds uint64) ([]byte, bool) {
 	return append(m, c.Root[:]...), true
 }
 
-// sign returns the payload of a signature line for the text of a note. signer creates the
-// signature.
+// sign returns the payload of a signature line for the text of a note. It calls signer to create
+// the signature.
 func (k *noteKey) sign(ctx context.Context, text []byte, seconds uint64, signer func(context.Context, []byte) ([]byte, error)) ([]byte, error) {
 	message, ok := k.message(text, seconds)
 	if !ok {

@@ -21,8 +21,8 @@ func NewLog(origin string, public crypto.PublicKey) (*Log, error) {
 	return &Log{*k}, nil
 }
 
-// A LogSigner signs checkpoints with one of a log's keys. A KMS may create the underlying
-// signatures.
+// A LogSigner signs checkpoints with one of a log's keys. A key management service can create the
+// underlying signatures.
 type LogSigner struct {
 	*Log
 	// SignMessage returns an Ed25519 or ML-DSA-44 signature of message.
@@ -47,7 +47,7 @@ func (s *LogSigner) SignCheckpoint(ctx context.Context, c *Checkpoint) ([]byte, 
 	return msg, nil
 }
 
-// A noteSigner is a LogSigner, together with the context of a single signature.
+// A noteSigner is a LogSigner, together with the context for a single signature.
 type noteSigner struct {
 	*LogSigner
 	ctx context.Context

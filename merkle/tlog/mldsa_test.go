@@ -75,9 +75,9 @@ func TestWycheproofMLDSA(t *testing.T) {
 	}
 }
 
-// TestAccumulatedMLDSA verifies keys and signatures against the accumulated vectors from CCTV.
-// These contain one hash over the public keys and the deterministic signatures of the empty message
-// for many seeds.
+// TestAccumulatedMLDSA verifies keys and signatures against the accumulated vectors from CCTV. For
+// each type of key, the vectors contain one hash of many public keys and their deterministic
+// signatures of the empty message.
 func TestAccumulatedMLDSA(t *testing.T) {
 	tests := []struct {
 		parameters mldsa.Parameters

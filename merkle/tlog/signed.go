@@ -12,8 +12,9 @@ import (
 	"golang.org/x/mod/sumdb/note"
 )
 
-// A Signed contains a checkpoint and the keys passed to [OpenSigned] that have signed it. Each of
-// its lists may be empty. If Logs is empty, the checkpoint was not signed by a known log.
+// A Signed value contains a checkpoint, together with those keys passed to [OpenSigned] that have
+// signed the checkpoint. Each of its lists may be empty. If Logs is empty, the checkpoint was not
+// signed by a known log.
 type Signed struct {
 	Checkpoint
 	Logs         []*Log // logs with the same origin as the checkpoint
