@@ -12,7 +12,7 @@ import (
 const rulePath = "absolute_path"
 
 // withoutPaths replaces each absolute path in a string with a placeholder, and reports whether it
-// replaced any. Path separators are those that separator recognizes.
+// replaced any. The function separator determines which bytes separate the parts of a path.
 func withoutPaths(text []byte) ([]byte, bool) {
 	var out []byte
 	copied := 0
@@ -32,14 +32,14 @@ func withoutPaths(text []byte) ([]byte, bool) {
 }
 
 // pathAt returns the start and end of the absolute path that is recognized at i. If there is no
-// path, both results are the offset up to which the string contains no path.
+// path at i, both results are the offset at which the search continues.
 func pathAt(text []byte, i int) (start, end int) {
 	if bytes.HasPrefix(text[i:], []byte("://")) {
 		return pathOfURL(text, i)
 	}
 
-	// The preceding character is checked first, because a run of a thousand slashes contains only
-	// one root.
+	// The preceding character is checked first, so that a long run of slashes is not searched again
+	// at each slash.
 	if separator(text[i:]) == 0 && !isLetter(text[i]) || !opensPath(text, i) {
 		return i, i
 	}
@@ -106,8 +106,8 @@ func startsName(text []byte) bool {
 	return unicode.IsLetter(c) || unicode.IsDigit(c) || strings.ContainsRune("_.-~$@+{%", c)
 }
 
-// opensPath reports whether a path that begins at i is absolute, that is, whether the text before i
-// (such as a name, a dot, a variable, or the host of a URL) is not part of the path.
+// opensPath reports whether a path that begins at i is absolute. It is not absolute if the text
+// before i, such as a name, a dot, a variable, or a URL's host, is part of the path.
 func opensPath(text []byte, i int) bool {
 	if i == 0 {
 		return true
@@ -124,8 +124,9 @@ func opensPath(text []byte, i int) bool {
 	return !strings.ContainsRune(`_./\~)]}*%@$#-`, before)
 }
 
-// pathOfURL returns the local path in the URL whose :// is at i. A URL without a host refers to a
-// file on this machine. In any other URL, only the query parameters can contain local paths.
+// pathOfURL returns the local path in a URL. The :// of the URL is at i. A URL without a host
+// refers to a file on this machine. In any other URL, only the query parameters can contain local
+// paths.
 func pathOfURL(text []byte, i int) (start, end int) {
 	scheme := i
 	for scheme > 0 && (isLetter(text[scheme-1]) || strings.IndexByte("0123456789+.-", text[scheme-1]) >= 0) {

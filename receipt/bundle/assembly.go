@@ -13,7 +13,7 @@ type assembly struct {
 	unreported []string // JSON Pointers of members that the format requires but the record lacks
 }
 
-// These are JSON Pointers of members that the format requires but that a record may lack.
+// These are the JSON Pointers that unreported can contain.
 const untoldVersion, untoldModels = "/runtime/harn_version", "/runtime/provider_models"
 
 // some returns the named members of a value.
@@ -183,8 +183,8 @@ func (a *assembly) toolSchemas() (entries []value) {
 
 const hitlQuestion = "hitl_question"
 
-// permissions yields the questions to people, then the permission events from transcripts, and
-// finally the approval policies of workers.
+// permissions yields the questions to people, the permission events in transcripts, and the
+// approval policies of workers, in this order.
 func (a *assembly) permissions(yield func(value) bool) {
 	for _, q := range a.run.member("hitl_questions").each {
 		if !yield(permission(hitlQuestion, "run.hitl_questions", q.member("request_id"), q.member("agent"), q)) {

@@ -10,8 +10,9 @@ import (
 // MaxBytes is the maximum length of a bundle or a run record.
 const MaxBytes = 256 << 20
 
-// An index may be maxIndex times as large as the bytes that it indexes, or leastIndex bytes if that
-// is more. A typical document needs less; a list of single digits needs ten times its size.
+// The index of a document is limited to maxIndex times the document's size, or to leastIndex bytes
+// if that is more. A typical index is smaller; the index of a list of single digits is ten times as
+// large as the list.
 const (
 	maxIndex   = 3
 	leastIndex = 32 << 20
@@ -44,7 +45,8 @@ func parse(data []byte) (*canon.Document, error) {
 
 func (b *Bundle) root() value { return of(b.doc.Root()) }
 
-// manifest returns the redaction member of a bundle that is written in one pass.
+// manifest returns the redaction member of a bundle. Its list of removals is read from entries when
+// the bundle is written.
 func manifest(m manner, entries *[]Entry) value {
 	rejected := "false"
 	if m.redacts() {

@@ -83,8 +83,8 @@ func check(r *rules, b *Bundle, m Markers, found *marks) (*Info, error) {
 }
 
 // required reports the first required member that is missing from the bundle or from an object in
-// it. A null member counts as present. The members of a value that is not an object are not
-// required here, because the value's type is reported later.
+// it. A null member counts as present. Members are required only of objects; a value of another
+// type is reported later.
 func required(r *rules, root value) *Error {
 	if root.kind() != canon.KindObject {
 		return &Error{Malformed, "$", "expected object, found " + typeOf(root)}
@@ -128,7 +128,7 @@ func checkVersion(root value) *Error {
 	return nil
 }
 
-// A sight searches for secrets in the order in which a bundle is written.
+// A sight searches a bundle for secrets, in the order in which the bundle is written.
 type sight struct {
 	marks  *marks
 	strict bool

@@ -74,7 +74,7 @@ func TestRequired(t *testing.T) {
 			t.Errorf("without %v, markers allowed: %v", way, got)
 		}
 
-		// The member is present, but its value null has the wrong type.
+		// The member is present, but its value is null, which has the wrong type.
 		v = tree(t, local)
 		put(t, v, nil, way...)
 		got := refused(t, encode(t, v), bundle.RefuseMarkers)
@@ -141,7 +141,8 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// places returns ten places that could contain a secret. The last place is the name of a member.
+// places returns ten paths at which a test can plant a secret. At the last path, the secret is the
+// name of a member.
 func places() [][]any {
 	return [][]any{
 		{"bundle_id"},
@@ -157,7 +158,7 @@ func places() [][]any {
 	}
 }
 
-// planted inserts a secret at a place, and returns the bundle and the path that an error must
+// planted inserts a secret at a path, and returns the bundle and the path that an error must
 // contain.
 func planted(t testing.TB, local []byte, secret string, way []any) (data []byte, path string) {
 	v := tree(t, local)
@@ -325,7 +326,7 @@ func TestNamesInPaths(t *testing.T) {
 		t.Errorf("%v, expected %v", got, &want)
 	}
 
-	// The object is removed, and the reported path does not contain the secret name.
+	// The object is removed, and no reported path contains the secret.
 	text := sanitized(t, encode(t, v), bundle.ReplayOnly, true)
 	hides(t, "entries", fmt.Sprint(text.Entries), secret)
 	if at(t, tree(t, text.Bytes()), "metadata", "in") != "[redacted]" {
@@ -355,7 +356,7 @@ func TestNamesInPaths(t *testing.T) {
 		t.Error(err)
 	}
 
-	// The same applies if a value has the wrong type.
+	// An error about a wrong type does not contain the secret either.
 	v = tree(t, file(t, "local.json"))
 	put(t, v, []any{map[string]any{"tool_name": 1, secret: 1}}, "tools", "calls")
 	if got := refused(t, encode(t, v), bundle.AllowMarkers); got.Path != "$.tools.calls[0].tool_name" {

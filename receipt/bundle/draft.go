@@ -32,8 +32,8 @@ const maxListed = 10_000
 // also its only artifact, which is identified by the digest of the bundle's bytes. The draft
 // contains the bundle's statements about the run, with placeholders for strings that look like
 // secrets. Values that a receipt requires but the bundle does not state are listed in
-// metadata.unreported. The draft's redactions are the removals that are listed in the bundle; their
-// fields are pointers into the bundle.
+// metadata.unreported. The draft's redactions are the removals that are listed in the bundle; the
+// field of each redaction is a JSON Pointer into the bundle.
 //
 // The determinism of a run is best_effort or unavailable. The embedded run record is a material,
 // identified by the SHA-256 of its canonical form (RFC 8785). A question without a recorded answer
@@ -73,13 +73,13 @@ type drafting struct {
 	marks      *marks
 	info       *Info
 	unreported []string // JSON Pointers of values that the bundle omits or contains only in part
-	atLeast    []string // the subset of unreported whose values are sums and lists of the stated values
+	atLeast    []string // pointers in unreported to sums and lists that contain only the stated values
 	took       *int64   // duration of the run in milliseconds; nil if unreported
 }
 
 func (d *drafting) untold(at string) { d.unreported = append(d.unreported, at) }
 
-// floor records that the bundle's statement of a sum or a list may be incomplete.
+// floor records that the sum or list at a JSON Pointer may be incomplete.
 func (d *drafting) floor(at string) {
 	d.untold(at)
 	d.atLeast = append(d.atLeast, at)
@@ -88,7 +88,7 @@ func (d *drafting) floor(at string) {
 // said returns the string value of a member, with placeholders for secrets.
 func (d *drafting) said(v value, name string) string { return d.marks.clean(v.member(name)) }
 
-// or returns told or, if told is empty, the substitute otherwise. It lists a missing value as
+// or returns told if it is not empty. If told is empty, or returns otherwise and lists the value as
 // unreported.
 func (d *drafting) or(told, otherwise, at string) string {
 	if told == "" {
@@ -239,7 +239,7 @@ func (d *drafting) toolCalls() []receipt.ToolCall {
 
 const calls = "$.tools.calls"
 
-// gone returns the paths in calls at which the bundle lists a removal.
+// gone returns the paths of the listed removals within tool calls.
 func (d *drafting) gone() map[string]bool {
 	paths := map[string]bool{}
 	for _, e := range d.bundle.member("redaction").member("entries").each {

@@ -81,7 +81,7 @@ func TestDraftPointers(t *testing.T) {
 	}
 }
 
-// TestDraftTells verifies that a draft contains only information that the bundle states.
+// TestDraftTells verifies that a draft contains only information from the bundle.
 func TestDraftTells(t *testing.T) {
 	change := func(way []any, with any) []byte {
 		v := tree(t, exported(t, file(t, "run.json"), bundle.Options{}).Bytes())
@@ -114,7 +114,7 @@ func TestDraftTells(t *testing.T) {
 		}
 	}
 
-	// These times are invalid, and this run has no recorded end time.
+	// First, the run has no end time; then, the creation time of the bundle is invalid.
 	d = drafted(t, change([]any{"source", "finished_at"}, nil), bundle.DraftOptions{})
 	if !slices.Contains(unreported(d), "/lifecycle/completed_at") || d.AutonomyBudget.Consumed.WallTimeMS != nil {
 		t.Errorf("%+v", d.Lifecycle)
@@ -125,7 +125,7 @@ func TestDraftTells(t *testing.T) {
 	}
 	drafted(t, change([]any{"created_at"}, "soon"), bundle.DraftOptions{IssuedAt: time.Date(2026, 5, 4, 0, 0, 0, 0, time.UTC)})
 
-	// The status of a run must be one of a few words.
+	// Only a few statuses indicate the end of a run.
 	for status, want := range map[string]string{"succeeded": "SUCCEEDED", "failed": "FAILED", "error": "FAILED", "cancelled": "CANCELED"} {
 		if d := drafted(t, change([]any{"source", "status"}, status), bundle.DraftOptions{}); d.Lifecycle.FinalState != want {
 			t.Errorf("%s: %s", status, d.Lifecycle.FinalState)

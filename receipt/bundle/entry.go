@@ -43,8 +43,9 @@ func left(class string) string {
 	return withheld
 }
 
-// A prior value is the list of removals in a bundle that was sanitized before. An entry that a
-// second pass cannot find again stays listed if it is consistent with the content of the bundle.
+// A prior value is the list of removals in a bundle that was sanitized before. If a second pass
+// cannot find a removal again, the removal stays listed if it is consistent with the content of the
+// bundle.
 type prior struct{ entries []Entry }
 
 // priorOf reads the list of removals from a bundle. The paths in the list are untrusted. A path
@@ -66,8 +67,9 @@ func priorOf(m *marks, bundle value) (p prior) {
 	return p
 }
 
-// borneOut yields the entries that are consistent with a string: the string may be the result of an
-// earlier removal, or it replaces a value within which more was removed.
+// borneOut yields the entries that are consistent with the content at a path: entries for the
+// content itself, if it may be the result of an earlier removal, and, if the content is withheld,
+// entries for removals within it.
 func (p prior) borneOut(path string, content []byte, yield func(Entry)) {
 	for _, e := range p.under(path, false) {
 		if e.Class == classText && e.Replacement == string(content) && maybeLeft(content) {
@@ -87,8 +89,8 @@ func (p prior) borneOut(path string, content []byte, yield func(Entry)) {
 }
 
 // maybeLeft reports whether a string can be the result of a removal: it contains a placeholder, is
-// the {} of an emptied object, or may contain a URL, because removing user information from a URL
-// leaves no trace. The slashes of a URL may be written as escapes.
+// the {} of an emptied object, or may contain a URL, from which user information can be removed
+// without a trace. The slashes of a URL may be written as escapes.
 func maybeLeft(content []byte) bool {
 	return hasPlaceholder(content) || string(content) == emptied || bytes.Contains(content, []byte("//")) || bytes.ContainsAny(content, `%\`)
 }

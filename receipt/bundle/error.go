@@ -14,13 +14,13 @@ type Kind string
 const (
 	Malformed          Kind = "decode"                   // not strict JSON, or the type of a value differs from the schema
 	MissingRequired    Kind = "missing_required"         // a member is missing
-	InvalidType        Kind = "invalid_type"             // _type is not that of the format, or schema_version is not an integer
+	InvalidType        Kind = "invalid_type"             // _type has the wrong value, or schema_version is not an integer
 	UnsupportedVersion Kind = "unsupported_version"      // schema_version is an integer other than 1
 	UnsafeSecretMarker Kind = "unsafe_secret_marker"     // a string or a member name looks like a secret
-	NoRunRecord        Kind = "no_importable_run_record" // contains neither a run record nor the data needed to create one
+	NoRunRecord        Kind = "no_importable_run_record" // the bundle contains neither a run record nor the data needed to create one
 	NotEnded           Kind = "not_ended"                // the run has not ended, so it gets no receipt
 	TooLarge           Kind = "size_limit"               // the bundle exceeds MaxBytes, or its index exceeds the limit
-	WeakerMode         Kind = "weaker_mode"              // the mode would keep a kind of data that was already removed
+	WeakerMode         Kind = "weaker_mode"              // the requested mode removes less than the mode of the bundle
 )
 
 // An Error describes why data is not a valid bundle, or why a bundle cannot be converted as

@@ -25,8 +25,8 @@ type Options struct {
 	Producer Producer
 
 	// HarnVersion is the version of the harness that ran the agent. If it is empty,
-	// metadata.harn_version in the record is used. If the record has none either, the version is
-	// unreported.
+	// metadata.harn_version in the record is used. If the record contains no version either, the
+	// version is unreported.
 	HarnVersion string
 }
 

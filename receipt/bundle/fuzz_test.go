@@ -39,7 +39,7 @@ func FuzzBundle(f *testing.F) {
 			mode, strict := manner.mode, manner.strict
 			text, err := bundle.Sanitize(b, mode, strict)
 			if err != nil {
-				continue // a secret is in a name that must stay, or the bundle has a mode that removed more
+				continue // an object with a secret in a name cannot be removed, or the bundle's mode removes more
 			}
 			clean := text.Bytes()
 			if !json.Valid(clean) || int64(len(clean)) != text.Size {

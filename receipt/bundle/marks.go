@@ -18,7 +18,7 @@ type marks struct {
 	buffer []byte                // contains the path that is being written
 }
 
-// A nameMark is the result of the search in a member name.
+// A nameMark is the result of searching a member name.
 type nameMark struct {
 	name      string
 	sensitive bool
@@ -39,8 +39,8 @@ func newMarks(marker *redact.Marker) *marks {
 // maxRounds is the maximum number of times that one string is searched for absolute paths.
 const maxRounds = 8
 
-// mark replaces secrets in a string with placeholders, and reports whether it found any. A second
-// call with the result finds nothing.
+// mark replaces secrets in a string with placeholders, and reports whether it found any. Marking
+// the result again finds nothing.
 func (m *marks) mark(text []byte) (redact.Marked, bool) {
 	marked, found := m.marker.Mark(text)
 	if !m.paths || isPointer(text) {
@@ -76,7 +76,7 @@ func isPointer(text []byte) bool {
 	return string(text) == untoldVersion || string(text) == untoldModels
 }
 
-// search searches all strings in a value.
+// search searches all strings in a value for secrets.
 func (m *marks) search(n canon.Node) {
 	switch n.Kind() {
 	case canon.KindString:

@@ -75,5 +75,6 @@ func (m manner) policy() string {
 	return policyOf
 }
 
-// rank returns a mode's position in the sequence of modes, sorted by how much data they remove.
+// rank returns the position of a mode in the list of modes, which begins with the mode that removes
+// least.
 func (m Mode) rank() int { return slices.Index([]Mode{Local, Sanitized, ReplayOnly}, m) }

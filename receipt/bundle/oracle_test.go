@@ -199,7 +199,7 @@ func TestOracle(t *testing.T) {
 		agree(t, exported(t, file(t, "run.json"), bundle.Options{Mode: bundle.Local, Attachments: true}).Bytes(), mode)
 	}
 
-	// Pointers may occur at any depth of their list.
+	// Pointers to logs may be nested at any depth in their list.
 	nested := tree(t, file(t, "local.json"))
 	nested["metadata"] = map[string]any{"event_log_pointers": []any{[]any{map[string]any{"path": "/a"}}, map[string]any{"more": []any{map[string]any{"path": "/b"}}}}}
 	agree(t, encode(t, nested), bundle.Sanitized)

@@ -45,8 +45,7 @@ func filled(t *testing.T, text, mark, rows string) string {
 	return before[:head+len("|---|\n")] + rows + "<!-- " + mark + " -->\n" + after
 }
 
-// A sample is a bundle that contains a value at one place, together with the value's name on the
-// page.
+// A sample is a document with a single value, and the description of that value on the page.
 type sample struct{ what, json string }
 
 // modeRows returns the rows that show the result for each kind of value in each mode.

@@ -11,8 +11,8 @@ import (
 // A printer writes JSON in the layout of bundles: two spaces per level, one member or element per
 // line, minimal escaping, and numbers unchanged.
 type printer struct {
-	out     *bufio.Writer // if nil, bytes are only counted
-	under   *counter      // the destination of out
+	out     *bufio.Writer // nil if bytes are only counted
+	under   *counter      // the writer that out writes to
 	size    int64
 	scratch []byte
 	err     error
@@ -71,7 +71,7 @@ func (p *printer) line(level int) {
 	p.write(p.scratch)
 }
 
-// next begins a member or an element, after a comma unless it is the first.
+// next begins a line for a member or an element, after a comma unless it is the first.
 func (p *printer) next(first bool, level int) {
 	if !first {
 		p.text(",")

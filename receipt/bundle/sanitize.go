@@ -5,7 +5,7 @@ package bundle
 // entry if the entry is consistent with the bundle but a second pass cannot find the removal, for
 // example in a string in which a token was replaced. Sanitizing the result again changes nothing.
 //
-// The strict option modifies ReplayOnly, see [Options]; a strict bundle stays strict. The error is
+// The strict option modifies ReplayOnly (see [Options]); a strict bundle stays strict. The error is
 // an *[Error], or an *[OptionError].
 func Sanitize(b *Bundle, mode Mode, strict bool) (*Text, error) {
 	r, err := prepared()
@@ -48,7 +48,7 @@ func Sanitize(b *Bundle, mode Mode, strict bool) (*Text, error) {
 	}, before)
 }
 
-// with returns a copy of an object, with another value for the named member.
+// with returns a copy of an object in which the named member has another value.
 func with(v value, name string, other value) value {
 	members := []member{{name, other}}
 	for _, p := range v.appendPairs(nil) {

@@ -80,8 +80,8 @@ func TestWeakerMode(t *testing.T) {
 	}
 }
 
-// TestForeignManifest verifies that the entries in a foreign list are kept only if they match the
-// bundle.
+// TestForeignManifest verifies that a list of removals from another program is reduced to the
+// entries that match the bundle.
 func TestForeignManifest(t *testing.T) {
 	v := tree(t, sanitized(t, file(t, "local.json"), bundle.Sanitized, false).Bytes())
 	honest := at(t, v, "redaction", "entries").([]any)

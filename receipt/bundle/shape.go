@@ -11,8 +11,8 @@ import (
 )
 
 // A shape is the part of the bundle schema that describes one value. It is derived from the schema,
-// so that the schema is the only source. It can check values before they are written, and its
-// errors quote no values.
+// which remains the only definition of the format. It can check values before they are written, and
+// its errors quote no values.
 type shape struct {
 	types    []string // empty: any
 	words    []string // allowed values of a string; nil allows any string
@@ -132,7 +132,7 @@ func (s *shape) check(v value, path []byte) *Error {
 		}
 	}
 
-	// Elements are checked after members, which a list does not have.
+	// Elements are checked last, because a value has either members or elements.
 	if s.items != nil && v.kind() == canon.KindArray {
 		for i, e := range v.each {
 			if err := s.items.check(e, appendStep(path, step{"", i})); err != nil {
@@ -143,7 +143,8 @@ func (s *shape) check(v value, path []byte) *Error {
 	return nil
 }
 
-// checkType returns the expectation that the value itself does not meet, or "" if there is none.
+// checkType describes the requirement that the value itself violates, or returns "" if there is
+// none.
 func (s *shape) checkType(v value) string {
 	if len(s.types) > 0 && !slices.ContainsFunc(s.types, func(t string) bool { return isType(v, t) }) {
 		return "expected " + strings.Join(s.types, " or ") + ", found " + typeOf(v)
@@ -176,7 +177,7 @@ func isType(v value, name string) bool {
 	return typeOf(v) == name
 }
 
-// number returns the numeric value of v, which is from the document or was created by this package.
+// number returns the numeric value of v.
 func number(v value) float64 {
 	if v.made != nil {
 		doc, err := canon.Parse([]byte(v.made.text))

@@ -8,7 +8,7 @@ import (
 // WithoutPaths removes absolute paths from a string.
 var WithoutPaths = withoutPaths
 
-// Update reports whether committed files are written again.
+// Update is the flag with which the tests rewrite committed files.
 var Update = flag.Bool("update", false, "write testdata/draft.json and the tables of docs/bundles.md")
 
 // A Shape is an example of one of the 16 forms of secrets. The source code of this file contains no

@@ -16,7 +16,7 @@ var surroundings = []struct{ before, after string }{
 	{"https://example.org/?cwd=", "&a=b"}, {"see https://example.org/a/b and ", ""}, {"cc -I", ""}, {"cwd%3D", ""}, {"PATH=/usr/bin:", ":/opt/bin"},
 }
 
-// strict returns the strict bundle for a run that contains a string in a member with any name.
+// strict returns the strict bundle for a run whose metadata contains the given value.
 func strict(t *testing.T, text any) []byte {
 	t.Helper()
 	run := tree(t, file(t, "run.json"))
@@ -24,8 +24,8 @@ func strict(t *testing.T, text any) []byte {
 	return exported(t, encode(t, run), bundle.Options{Mode: bundle.ReplayOnly, Strict: true}).Bytes()
 }
 
-// TestStrictPaths verifies that no text in a strict bundle keeps an absolute path, regardless of
-// its surroundings and its spelling, and that another pass changes nothing.
+// TestStrictPaths verifies that a strict bundle contains no absolute path, regardless of the path's
+// spelling and the text around it, and that another pass changes nothing.
 func TestStrictPaths(t *testing.T) {
 	const needle = "ada9w8v"
 	paths := []string{

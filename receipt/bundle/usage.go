@@ -9,7 +9,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// An account sets the parts of a draft that describe usage and gaps in the bundle.
+// An account sets the parts of a draft that depend on the usage and the gaps that the bundle lists.
 type account struct{ *drafting }
 
 // usage sets the resources that the run consumed.
@@ -141,8 +141,8 @@ func add(counts map[string]int, kind string) {
 	counts[kind]++
 }
 
-// harmless reports whether a transcript event is not about a call, either because it is a message
-// or because it is processed elsewhere.
+// harmless reports whether transcript events of the given kind can be skipped, because they are
+// messages or are processed elsewhere.
 func harmless(kind string) bool {
 	return slices.Contains(strings.Fields(`message user_message assistant_message system_message system_reminder private_reasoning tool_schemas tool_schema
 		compaction transcript_compacted`), kind) ||

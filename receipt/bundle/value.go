@@ -16,8 +16,8 @@ type value struct {
 	made *made
 }
 
-// A made value is a string, a literal, a list, or an object that was created by this package. Parts
-// that it contains from a document are not copied.
+// A made value is a string, a literal, a list, or an object that was created by this package.
+// Values from a document are not copied.
 type made struct {
 	kind     canon.Kind
 	text     string // the content of a string; otherwise, a number, true, false, or null as JSON text

@@ -112,7 +112,7 @@ func (w *walk) string(v value, c context) {
 	})
 }
 
-// listedBefore records the removals of an earlier pass that may have resulted in the content left.
+// listedBefore records the removals of an earlier pass that may have produced the given content.
 func (w *walk) listedBefore(left []byte, c context) {
 	if w.note != nil && len(w.prior.entries) > 0 {
 		w.prior.borneOut(w.marks.path(w.steps), left, func(e Entry) { w.listed(e, c) })
