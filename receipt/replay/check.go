@@ -16,7 +16,7 @@ type checker struct {
 	found      []finding
 	determined []string        // members whose values the log or the source's receipt determines
 	open       map[string]bool // locations with a finding that leaves the verdict undecided
-	excused    map[string]bool // dependencies and materials with a refuting finding, which also covers its consequences
+	excused    map[string]bool // dependencies and materials that already have a refuting finding, so that consequences are not reported
 }
 
 // An outcome is the significance of a difference.
@@ -24,8 +24,8 @@ type outcome int
 
 const (
 	refutes   outcome = iota
-	undecided         // the log and the request cannot support the value
-	informs           // the difference adds nothing to what they contain
+	undecided         // the log and the request do not support the value
+	informs           // the difference contributes no new information
 )
 
 // A finding is a difference with its outcome.
@@ -35,10 +35,10 @@ type finding struct {
 	at               string // a JSON Pointer into the receipt
 	stated, computed string
 	detail           string
-	of               []string // related dependencies and materials: an error in two places is one finding
+	of               []string // the related dependencies and materials; each of them is reported only once
 }
 
-const maxFindings = 100 // maximum per outcome: findings that refute, leave the verdict undecided, or only inform
+const maxFindings = 100 // maximum for each outcome
 
 // compareSource compares the supplied receipt of the source with a draft from the log.
 func (c *checker) compareSource() error {
@@ -125,8 +125,8 @@ func (c *checker) compare() error {
 	return nil
 }
 
-// expected returns the draft that the receipt of the replay should match. Only that receipt shows
-// whether a module requested an answer that no log records.
+// expected returns the draft that the receipt of the replay should match. Only the receipt of the
+// replay shows whether a module requested an answer that no log records.
 func (c *checker) expected() (*expected, error) {
 	uses := func(s *swap) bool { return s.operation != "add" || c.keys[s.Key] }
 	others := []*receipt.Draft{&c.got}
@@ -152,7 +152,7 @@ func (c *checker) expected() (*expected, error) {
 	return want, want.adopt(&c.source.got)
 }
 
-// rank orders findings, so that a cause precedes its consequences.
+// rank returns the position of a finding in the report. A cause precedes its consequences.
 func rank(f finding) int {
 	for i, under := range [...]string{"/subject", "/metadata", atLog, "/deltas", "/approvals", "/side_effects", "/cost", "/autonomy_budget", atMaterials, "/lifecycle"} {
 		if strings.HasPrefix(f.at, under) {
@@ -162,7 +162,7 @@ func rank(f finding) int {
 	return 10
 }
 
-// tell adds a finding, unless it is a consequence of an earlier one.
+// tell adds a finding unless it is a consequence of an earlier one.
 func (c *checker) tell(f finding) {
 	if f.outcome == undecided {
 		if c.open[f.at] {
@@ -206,8 +206,8 @@ func (c *checker) unsupported() {
 		c.tell(finding{outcome: undecided, at: at, detail: "the log does not name it; the receipt of the source may"})
 	}
 
-	// If the log does not contain the key, only the receipt states that the task requested this
-	// answer.
+	// If the log does not contain the key, the receipt is the only statement that the task
+	// requested this answer.
 	for i, d := range c.got.Deltas {
 		at, thing := indexed(atDeltas, i), c.thing(d.OverrideKey)
 		s := c.plan.byKey[thing]
@@ -243,8 +243,8 @@ func (c *checker) report(v *receipt.Verifier, rep *receipt.Report) {
 	}
 }
 
-// undetermined returns the locations that neither the log nor the request determines and that have
-// no finding of their own. Signatures are excluded because the verifier checks them.
+// undetermined returns the locations without a finding that neither the log nor the request
+// determines. Signatures are excluded because the verifier checks them.
 func (c *checker) undetermined() (list []string) {
 	for _, at := range slices.Concat(Projection.without(), optional(), []string{atLog + "/uri", atArtifacts}) {
 		told := func(f finding) bool { return f.at == at || at == atArtifacts && within(f.at, at) }

@@ -154,8 +154,8 @@ func (c *comparison) elements(at string, a, b canon.Node) {
 	}
 }
 
-// identity returns the member that identifies a list element, with its value, or "" if there is
-// none.
+// identity returns the name and the value of the member that identifies a list element, or "" if
+// there is none.
 func identity(n canon.Node) string {
 	if n.Kind() != canon.KindObject {
 		return ""

@@ -51,7 +51,7 @@ func (e *UnavailableError) Error() string {
 	return fmt.Sprintf("replay: the %s %s is missing: %s", e.Object, quote(e.ID), e.Detail)
 }
 
-// named returns the missing item in the form that is used in the events of a failed replay.
+// named returns the missing item as an object for the events of a failed replay.
 func (e *UnavailableError) named() object {
 	o := object{"object": text(e.Object), "id": text(untrusted.Cut(e.ID, maxNamed))}
 	if e.Key != "" {

@@ -55,19 +55,19 @@ var errStopped = errors.New("replay: stopped")
 type teller struct {
 	plan  *Plan
 	run   Run
-	uses  func(*swap) bool // reports whether an override replaces an answer
+	uses  func(*swap) bool // reports whether the replay uses an override
 	yield func([]byte, error) bool
 	doc   *canon.Document // the current event
 	line  []byte          // the event that is being written
 
-	number   int  // the number of events numbered by the task of the replay
+	number   int  // the number of events with a sequence number in the task of the replay
 	cursor   int  // the number of source events so far
 	restored bool // the checkpoint has been reached, or the request has none
 
 	calls   map[string]*swap       // overrides, keyed by the call ID
 	answers map[string]*swap       // overrides, keyed by the event ID
-	words   map[canon.Digest]*swap // overrides, keyed by kind and payload, for repeated events
-	firsts  map[string]bool        // IDs of events that record an answer; these events do not repeat another answer
+	words   map[canon.Digest]*swap // overrides, keyed by the digest of the event's kind and payload, for repeated events
+	firsts  map[string]bool        // IDs of events that record an answer; such an event never repeats another answer
 }
 
 func newTeller(p *Plan, run Run, uses func(*swap) bool, yield func([]byte, error) bool) *teller {
@@ -147,7 +147,7 @@ func (t *teller) envelope(o object) object {
 	return o
 }
 
-// say writes an event about the replay, with the times of a source event.
+// say writes an event about the replay. The event has the times of a source event.
 func (t *teller) say(kind string, at []byte, payload object) error {
 	if err := event.Parse(t.doc, at); err != nil {
 		return err
@@ -216,7 +216,8 @@ func (t *teller) again(line []byte) error {
 
 	t.cursor++
 
-	// Before the checkpoint, only answers are written, so that the materials remain listed.
+	// Before the checkpoint, only answers are written, because the receipt must list them as
+	// materials.
 	root := t.doc.Root()
 	id, kind := root.Member("id").String(), root.Member("event").String()
 	if t.restored = t.restored || id == t.plan.boundary; !t.restored && !answers(kind) {
@@ -243,7 +244,8 @@ func (t *teller) again(line []byte) error {
 	return t.write(root, o)
 }
 
-// answers reports whether events of the given kind can record an answer or one of the task's times.
+// answers reports whether an event of the given kind can record an answer or one of the task's
+// times.
 func answers(kind string) bool {
 	for _, prefix := range []string{"task.", "span.", "tool.", "agent.tool_", "agent.mcp_", "agent.memory_read", "session.compacted"} {
 		if len(kind) >= len(prefix) && kind[:len(prefix)] == prefix {
@@ -254,7 +256,7 @@ func answers(kind string) bool {
 }
 
 // substitute changes the payload of an event if a substitution applies to it. It reports false if
-// no event may contain the new payload.
+// the new payload must not appear in any event.
 func (t *teller) substitute(root canon.Node, o object) (told bool, by *swap) {
 	payload := root.Member("payload")
 	id, kind := root.Member("id").String(), root.Member("event").String()
@@ -267,8 +269,8 @@ func (t *teller) substitute(root canon.Node, o object) (told bool, by *swap) {
 		return true, s
 	}
 
-	// A repeated payload is the same answer, unless it is recorded as a separate answer, because
-	// two model calls may return the same data.
+	// Two model calls may return the same data. Therefore, a repeated payload is treated as the
+	// same answer only if it is not recorded as a separate answer.
 	s := t.answers[id]
 	if len(t.answers) > 0 && (s != nil || !t.firsts[id]) {
 		words := canon.Sum(payload.AppendCanonical([]byte(kind)))
@@ -305,13 +307,13 @@ func (t *teller) remap(root canon.Node, o object) {
 		o["task_id"] = text(t.run.TaskID)
 	}
 
-	// The previous event, if it is written, has a different ID in the replay.
+	// The ID of the previous event, if that event is written at all, is different in the replay.
 	o["previous_event_id"] = nil
 	t.number++
 	o["id"] = text(t.id())
 	resource := root.Member("resource")
 	if resource.Member("object").String() != "task" || resource.Member("id").String() != source {
-		t.number-- // the event is numbered by another resource
+		t.number-- // the event belongs to the sequence of another resource
 		o["id"] = text(t.run.TaskID + ":source:" + string(number(t.cursor)))
 		return
 	}

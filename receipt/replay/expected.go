@@ -9,7 +9,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record"
 )
 
-// An expected value is the draft that package record creates from events.
+// An expected value is a draft that package record created from events.
 type expected struct {
 	draft  *receipt.Draft
 	doc    *canon.Document
@@ -19,7 +19,8 @@ type expected struct {
 // expect creates a receipt draft from events. If a required member is in no event, it is copied
 // from the first receipt that contains it.
 func expect(tell func(add func([]byte) error) error, others ...*receipt.Draft) (*expected, error) {
-	// If the events lack members, these are filled in once, and then the events are recorded again.
+	// If the events lack members, the recorder runs a second time, with options that supply these
+	// members.
 	x := &expected{}
 	o := record.Options{Issuer: receipt.Issuer{ID: "replay"}}
 	for {
@@ -53,7 +54,7 @@ func (x *expected) parse() error {
 	return err
 }
 
-// fill sets the options for members that the events do not contain.
+// fill sets the options that supply members that the events do not contain.
 func (x *expected) fill(o *record.Options, names []string, others []*receipt.Draft) {
 	first := func(of func(*receipt.Draft) string) string {
 		for _, d := range others {
@@ -79,8 +80,8 @@ func (x *expected) fill(o *record.Options, names []string, others []*receipt.Dra
 	}
 }
 
-// adopt copies optional members that the events lack from the source's receipt, because the replay
-// has the same values.
+// adopt copies optional members from the source's receipt if the events do not contain them. A
+// replay has the same values.
 func (x *expected) adopt(source *receipt.Draft) error {
 	for _, m := range [][2]*string{
 		{&x.draft.Identifiers.TenantID, &source.Identifiers.TenantID}, {&x.draft.Identifiers.PersonaRef, &source.Identifiers.PersonaRef},

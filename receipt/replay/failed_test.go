@@ -10,8 +10,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/replay"
 )
 
-// TestFailedReplay verifies that the log of a failed replay records the overrides that were used,
-// the keys of the other overrides, and the first missing answer, and that it repeats nothing from
+// TestFailedReplay verifies the log of a failed replay. The log records the overrides that were
+// used, the keys of the other overrides, and the first missing answer, and it repeats nothing from
 // the source. The receipt for the replay stays undecided.
 func TestFailedReplay(t *testing.T) {
 	p := plan(t, readLog(t, garden().bytes()), overrides)

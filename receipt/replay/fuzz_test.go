@@ -56,7 +56,7 @@ func FuzzReadLog(f *testing.F) {
 	})
 }
 
-// deeds returns events that record an answer or another fact and use only a few names.
+// deeds returns events that record answers or other facts. The events use only a few names.
 func deeds() (list []struct {
 	kind    string
 	payload members
@@ -98,10 +98,10 @@ func deeds() (list []struct {
 	return list
 }
 
-// FuzzReplay verifies that, for any sequence of events in which any answers are replaced, the log
-// of the replay can be recorded and its receipt matches the replay.
+// FuzzReplay verifies that the log of a replay can be recorded and that its receipt matches the
+// replay, for any sequence of events and any replaced answers.
 func FuzzReplay(f *testing.F) {
-	defer debug.SetGCPercent(debug.SetGCPercent(400)) // each input needs only a small heap, which is garbage afterward
+	defer debug.SetGCPercent(debug.SetGCPercent(400)) // each input allocates little, and all of it becomes garbage
 	all := deeds()
 	for i := range all {
 		f.Add([]byte{byte(i), byte(i), byte(i + 7)}, []byte{1, 0, 2, 3}, byte(i))
@@ -117,7 +117,7 @@ func FuzzReplay(f *testing.F) {
 		s.add("end", "task.completed", 4, members{})
 		log, err := replay.ReadLog(bytes.NewReader(s.bytes()), "")
 		if err != nil {
-			return // the recorder rejected an impossible order of events
+			return // the recorder rejected an invalid sequence of events
 		}
 
 		asked := &replay.Request{Mode: replay.WithOverrides, Overrides: overridesOf(t, log, swaps)}
@@ -176,7 +176,7 @@ func draftOf(lines [][]byte) (*receipt.Draft, error) {
 	return l.Draft, nil
 }
 
-// overridesOf replaces one answer in one of three ways for each nonzero byte.
+// overridesOf creates an override for each nonzero byte. The byte selects one of three forms.
 func overridesOf(t *testing.T, log *replay.Log, swaps []byte) []replay.Override {
 	all := ""
 	for i, d := range log.Dependencies {

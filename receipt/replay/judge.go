@@ -23,7 +23,7 @@ const (
 type judge struct {
 	*subject
 	plan   *Plan
-	failed bool     // the replay failed, so absent values are not faults
+	failed bool     // the replay failed, so values may be absent
 	silent []string // JSON Pointers of members that are absent from the log
 
 	keyWithheld bool // the override key of a delta was withheld
@@ -162,8 +162,8 @@ func (c *judge) wholeMaterial(d difference, f *finding) {
 	}
 }
 
-// redaction evaluates an entry that is in the receipt's redactions but not in the draft. The value
-// at the entry's field must be absent.
+// redaction evaluates an entry that is in the receipt's redactions but not in the draft. The
+// receipt must not contain a value at the field that the entry specifies.
 func (c *judge) redaction(d difference, f finding) []finding {
 	field := d.a.Member("field").String()
 	gone, isPointer := c.gone[field]
@@ -180,12 +180,12 @@ func (c *judge) redaction(d difference, f finding) []finding {
 	return []finding{f}
 }
 
-// thing returns the key of the dependency that the override with the given key replaces, or else
-// the key itself.
+// thing returns the key of the dependency that the override with the given key replaces. If there
+// is none, it returns the key itself.
 func (c *judge) thing(key string) string { return cmp.Or(c.plan.label[key], key) }
 
-// things returns the keys of the dependencies and materials that a difference is about. An error in
-// one of these is reported only once.
+// things returns the keys of the dependencies and materials that a difference affects. An error in
+// one of them is reported only once.
 func (c *judge) things(d difference) (list []string) {
 	add := func(key string) {
 		if key != "" {
@@ -251,7 +251,7 @@ func unreached(d difference) bool {
 }
 
 // alike reports whether two values differ only in form: both are empty, a time is spelled
-// differently, a zero is omitted, or the determinism is weaker.
+// differently, a zero is omitted, or the stated determinism is weaker.
 func alike(d difference) bool {
 	switch {
 	case empty(d.a) && empty(d.b):

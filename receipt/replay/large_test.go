@@ -92,8 +92,8 @@ func (l *longLog) ReadAt(p []byte, at int64) (n int, err error) {
 	return n, err
 }
 
-// TestLongLog verifies that reading, planning, and replaying the longest possible log of small
-// events uses little memory beyond the two digests per event that are kept while reading.
+// TestLongLog verifies the memory use for the longest possible log of small events. Reading keeps
+// two digests per event; otherwise, reading, planning, and replaying use little memory.
 func TestLongLog(t *testing.T) {
 	if !testsize.Full() {
 		t.Skip("it takes some seconds; CI=1 runs it")

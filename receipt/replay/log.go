@@ -55,8 +55,8 @@ func ReadLog(in io.ReaderAt, task string) (*Log, error) {
 	return l, l.locate()
 }
 
-// pass reads the log once, as a recording does. keep receives each event that the digest covers, in
-// canonical form and followed by a line feed.
+// pass reads the log once, in the same way as a recording does. It calls keep with each event that
+// the digest covers, in canonical form and followed by a line feed.
 func (l *Log) pass(task string, keep func(line []byte) error) (*record.Recorder, error) {
 	rec, err := record.New(record.Options{Issuer: receipt.Issuer{ID: "replay"}, TaskID: task, Keep: keep})
 	if err != nil {
@@ -132,7 +132,7 @@ func (l *Log) answer(d record.Dependency) ([]byte, error) {
 	return answer, nil
 }
 
-// each passes the events of the task to do, in the order and form that the digest covers.
+// each calls do with the events of the task, in the order and form that the digest covers.
 func (l *Log) each(do func(line []byte) error) error {
 	rec, err := l.pass(l.TaskID, do)
 	if err != nil {
@@ -144,8 +144,8 @@ func (l *Log) each(do func(line []byte) error) error {
 	return nil
 }
 
-// life returns the events that contain the task's times, in order and in canonical form. The last
-// of these events ends the task.
+// life returns the events that record the task's times, in order and in canonical form. The last of
+// these events ends the task.
 func (l *Log) life() (lines [][]byte, err error) {
 	for _, d := range l.Dependencies {
 		if d.Kind != record.KindTime {

@@ -89,8 +89,8 @@ func TestTwoTasksInALog(t *testing.T) {
 	}
 }
 
-// TestRemappedNames verifies that the only reference from an event with a new ID to the source is
-// the original event ID.
+// TestRemappedNames verifies that an event with a new ID refers to the source only by the original
+// event ID.
 func TestRemappedNames(t *testing.T) {
 	s := garden()
 	for i, line := range s.lines[1:] {
@@ -130,8 +130,8 @@ func TestSameAnswerTwice(t *testing.T) {
 	}
 }
 
-// TestSwappedIntoAnother verifies that an answer stays separate if it is replaced by the value of
-// another answer, even if both have the same name.
+// TestSwappedIntoAnother verifies that an answer remains a separate answer if its value is replaced
+// by that of another answer, even if both have the same name.
 func TestSwappedIntoAnother(t *testing.T) {
 	one := "sha256:6b86b273ff34fce19d6b804eff5a3f5747ada4eaa22f1d49c01e52ddb7875b4b" // digest of 1
 	s := &source{task: "task_1"}
@@ -160,7 +160,7 @@ func TestSwappedIntoAnother(t *testing.T) {
 }
 
 // TestAtOnce verifies that a plan returns each answer to only one of many concurrent callers, and
-// can write events at the same time.
+// that it can write events at the same time.
 func TestAtOnce(t *testing.T) {
 	p := plan(t, readLog(t, garden().bytes()), overrides)
 	for _, key := range p.Unmatched() { // the events contain these answers only after they were requested

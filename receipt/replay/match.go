@@ -16,8 +16,8 @@ import (
 // A matcher finds the values that the overrides of a request replace.
 type matcher struct {
 	*Plan
-	answered  map[string]record.Dependency // keyed by the prefix of the answer's key and the event
-	compacted map[string]record.Dependency // snapshots, keyed by the event
+	answered  map[string]record.Dependency // keyed by the event and the prefix of the answer's key
+	compacted map[string]record.Dependency // snapshots, keyed by their events
 	restored  map[*swap]bool               // overrides of events before the checkpoint
 }
 
@@ -200,8 +200,9 @@ func (m *matcher) findEvents() error {
 	return nil
 }
 
-// mark records the event if it is the checkpoint of the request. Both names of the checkpoint must
-// refer to the same event, and each name must refer to only one event.
+// mark records the ID of the event if the event is the checkpoint of the request. A request can
+// name the checkpoint in two ways. Both names must refer to the same event, and each name must
+// refer to only one event.
 func (m *matcher) mark(id string, payload canon.Node) error {
 	r := m.request
 	if r.Mode != FromCheckpoint {

@@ -29,7 +29,7 @@ type change struct {
 	edit func(d members)
 }
 
-// changes returns edits for every member. The edits set other values, remove the value, and add
+// changes returns edits for every member. The edits set other values, remove the value, or add
 // members and elements.
 func changes(d members) (list []change) {
 	walk(d, "", &list)
@@ -69,7 +69,7 @@ func changes(d members) (list []change) {
 	return list
 }
 
-// walk adds the edits of values inside a value.
+// walk adds the edits for the values within a value.
 func walk(v any, at string, list *[]change) {
 	if at != "" {
 		add := func(value any) {
@@ -164,7 +164,8 @@ func remove(d members, at string) {
 	}
 }
 
-// issued seals and signs a changed receipt. It returns false if the result is not a receipt.
+// issued applies edits to a draft, and seals and signs the receipt. It returns false if the result
+// is not a receipt.
 func issued(t *testing.T, signer *keys.Signer, draft []byte, edits ...change) (*canon.Document, bool) {
 	t.Helper()
 	var d members
@@ -191,15 +192,15 @@ func issued(t *testing.T, signer *keys.Signer, draft []byte, edits ...change) (*
 	return s.Document(), true
 }
 
-// noted reports whether a report lists a place, or a place that contains it, as not checked.
+// noted reports whether a report lists a location, or a location that contains it, as not checked.
 func noted(rep *receipt.Report, at string) bool {
 	return slices.ContainsFunc(rep.NotChecked, func(n receipt.Note) bool {
 		return n.Pointer != "" && (at == n.Pointer || strings.HasPrefix(at, n.Pointer+"/"))
 	})
 }
 
-// notedIn is like noted, but applies to a container in which an element or a member was added or
-// removed.
+// notedIn is like noted, but it also accepts a location within the given one. It is used if an
+// element or a member was added or removed.
 func notedIn(rep *receipt.Report, at string) bool {
 	return noted(rep, at) || slices.ContainsFunc(rep.NotChecked, func(n receipt.Note) bool { return strings.HasPrefix(n.Pointer, at+"/") })
 }
@@ -275,8 +276,8 @@ func TestEachMember(t *testing.T) {
 	}
 }
 
-// TestCheckIsCompare verifies that a check has the same findings as a comparison with the draft
-// from the log and the request. Equal members must be verified, and each difference must be
+// TestCheckIsCompare verifies that a check finds the same differences as a comparison with the
+// draft from the log and the request. Equal members must be verified. Each difference must be
 // refuted, be part of a finding, or be listed as not checked.
 func TestCheckIsCompare(t *testing.T) {
 	cases := 300

@@ -15,9 +15,9 @@ type object map[string][]byte
 // json returns the object in canonical form.
 func (o object) json() []byte { return o.over(nil, canon.Node{}) }
 
-// over appends an object from a canonical document to b, and replaces its members with those of o.
-// The result is also canonical: RFC 8785 section 3.2.3 sorts names by UTF-16 code units, which is
-// the same as byte order if at least one of the two names is ASCII.
+// over appends an object from a canonical document to b, with the members of o in place of members
+// that have the same names. The result is also canonical: RFC 8785 section 3.2.3 sorts names by
+// UTF-16 code units, which is the same as byte order if at least one of the two names is ASCII.
 func (o object) over(b []byte, n canon.Node) []byte {
 	b = append(b, '{')
 	begin := len(b)

@@ -55,8 +55,8 @@ func whyNot(err error) string {
 	return fmt.Sprintf("%s at line %d, column %d", syntax.Code, syntax.Line, syntax.Column)
 }
 
-// paramOf returns the name of the request member that contains the location of a pointer. If the
-// location is within a value, the name includes the names of nested members.
+// paramOf returns the name of the request member that contains the location of a pointer. For a
+// location within a member of an override, the name is override.KEY.MEMBER.
 func paramOf(pointer string) string {
 	at := strings.Split(pointer, "/")[1:] // a pointer begins with a slash (RFC 6901)
 	for i, token := range at {
@@ -71,7 +71,7 @@ func paramOf(pointer string) string {
 	return at[0]
 }
 
-// A parser keeps the first error, so that its methods can be called in sequence.
+// A parser keeps the first error, so that its methods can be called without checking each error.
 type parser struct {
 	doc *canon.Document
 	err *RequestError
@@ -142,7 +142,7 @@ func (p *parser) overrides(r *Request, list canon.Node) {
 
 	slices.SortFunc(r.Overrides, func(a, b Override) int { return cmp.Compare(a.Key, b.Key) })
 
-	// Each delta needs its own ID, and each event may have only one override.
+	// Each delta needs its own ID, and an event can have only one override.
 	events, ids := map[string]bool{}, map[string]bool{}
 	for i := range r.Overrides {
 		o := &r.Overrides[i]
@@ -220,7 +220,7 @@ func (p *parser) fits(at, prefix string, o *Override) {
 		p.fail(at+".value", "expected an object, as payloads are")
 	}
 
-	// The task's times appear in the receipt itself.
+	// The receipt contains the task's times as values, so an artifact cannot replace them.
 	if o.Kind == kindTime && isTaskTime(o.Key) && p.err == nil {
 		if _, ok := timeIn(o.value); !ok {
 			p.fail(at+".value", "expected an RFC 3339 date-time, in the request itself")
@@ -254,7 +254,7 @@ func timeIn(value []byte) (receipt.Time, bool) {
 // followed by a colon and a name. In mcp and host keys, two names follow, separated by a colon, and
 // the first name contains no colon. Names are non-empty and consist of printable characters other
 // than spaces. An error describes what was expected and what was found. An error quotes only the
-// prefix, because a name may be that of a secret.
+// prefix, because the rest may be the name of a secret.
 func keyPrefix(text string) (string, error) {
 	prefix, name, cut := strings.Cut(text, ":")
 	switch at := strings.IndexFunc(text, unprintable); {
@@ -295,7 +295,7 @@ func isTaskTime(key string) bool {
 }
 
 // kindsOf returns the kinds of overrides that are allowed for keys with the given prefix. Any value
-// can be a secret, and any event can have its payload replaced.
+// can be a secret, and the payload of any event can be replaced.
 func kindsOf(prefix string) []string {
 	any := []string{kindSecret, kindPayload, kindCheckpoint}
 	switch prefix {

@@ -24,7 +24,7 @@ type Plan struct {
 	swaps    []*swap           // sorted by key
 	byKey    map[string]*swap  // overrides of dependencies and of added answers, by key
 	byEvent  map[string]*swap  // overrides of event payloads, by event ID
-	label    map[string]string // for an override that was matched by its event, the key of the dependency
+	label    map[string]string // dependency keys by override key, for overrides that were matched by their events
 	known    map[string]record.Dependency
 	wrong    []Mismatch
 	missing  *UnavailableError
@@ -32,7 +32,7 @@ type Plan struct {
 	before   map[string]bool // keys of dependencies before the checkpoint
 
 	mu    sync.Mutex
-	taken map[string]bool // by requested key, whether an answer was found
+	taken map[string]bool // requested keys; true if an answer was found
 }
 
 // NewPlan creates a plan for a replay. Artifacts may be nil if there are none. The error is a
@@ -79,7 +79,8 @@ func (p *Plan) Deltas() []receipt.Delta {
 	return list
 }
 
-// uses reports whether an override replaces an answer that was recorded or taken.
+// uses reports whether the replay uses an override: the override replaces something in the log, or
+// its answer was taken.
 func (p *Plan) uses(s *swap) bool { return s.operation != "add" || p.wasTaken(s) }
 
 func (p *Plan) wasTaken(s *swap) bool {
@@ -100,8 +101,8 @@ func (p *Plan) Unmatched() (keys []string) {
 }
 
 // Unused returns the keys of the overrides whose answers were not taken, in key order, for a
-// harness that runs its module again. A replay that leaves an override unused has failed. Overrides
-// of events and of the task's times are never taken.
+// harness that runs its module again. A replay that does not use every override has failed.
+// Overrides of events and of the task's times are never taken.
 func (p *Plan) Unused() (keys []string) {
 	for _, s := range p.swaps {
 		if p.label[s.Key] != "" && !isTaskTime(s.Key) && !p.wasTaken(s) {
@@ -111,8 +112,8 @@ func (p *Plan) Unused() (keys []string) {
 	return keys
 }
 
-// Checkpoint returns the ID of the event from which the task is replayed, and the keys of the
-// earlier answers, which restore the state at that event. The ID is "" if there is no checkpoint.
+// Checkpoint returns the ID of the event at which the replay begins, and the keys of the earlier
+// answers, which restore the state at that event. The ID is "" if there is no checkpoint.
 func (p *Plan) Checkpoint() (eventID string, restored []string) {
 	for _, d := range p.Log.Dependencies {
 		if d.Kind != record.KindTime && p.before[d.Key] {
@@ -122,10 +123,10 @@ func (p *Plan) Checkpoint() (eventID string, restored []string) {
 	return p.boundary, restored
 }
 
-// Take returns the answer for a dependency, only once, for a harness that runs its module again. If
-// neither the log nor the request contains the answer, the error is an *[UnavailableError], because
-// a replay does not obtain new answers. If the answer has already been taken, the error is
-// [ErrTaken].
+// Take returns the answer for a dependency to a harness that runs its module again. Each answer can
+// be taken only once. If neither the log nor the request contains the answer, the error is an
+// *[UnavailableError], because a replay does not obtain new answers. If the answer has already been
+// taken, the error is [ErrTaken].
 func (p *Plan) Take(ctx context.Context, key string) (Answer, error) {
 	if of, ok := p.label[key]; ok {
 		key = of
@@ -155,9 +156,9 @@ func (p *Plan) ask(key string) {
 	}
 }
 
-// Untaken returns the keys of the answers that were not taken: recorded dependencies in event
-// order, except those before a checkpoint, followed by the answers that overrides add, in key
-// order.
+// Untaken returns the keys of the answers that were not taken. Recorded dependencies come first, in
+// event order and without those before a checkpoint, followed by the answers that overrides add, in
+// key order.
 func (p *Plan) Untaken() (keys []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -177,15 +178,15 @@ func (p *Plan) Untaken() (keys []string) {
 
 // Events yields the recorded events again, as the log of a replay. Each event is in canonical form
 // and followed by a line feed. The bytes of an event are valid until the next event is yielded. The
-// log begins and ends with events about the replay itself, which have the times of the source,
+// log begins and ends with events about the replay itself. These have the times of source events,
 // because no clock is read. Every event of the source is marked as replayed. An event that was
 // changed by a substitution contains the key of the override, and a replay.event_replayed event
 // announces each substitution. Overrides that match nothing in the log and were not taken have no
 // effect; replay.started lists their keys. Before a checkpoint, only the answers of the task are
-// written, so that its materials remain listed.
+// written, because the receipt lists them as materials.
 //
-// For a receipt_only override, events contain only the digest of the value. An event is omitted if
-// its entire payload is replaced by such a value. No event contains a secret. The sequence ends
+// For a receipt_only override, events contain only the digest of the value. An event whose entire
+// payload is replaced by such a value is omitted. No event contains a secret. The sequence ends
 // after the first error.
 func (p *Plan) Events(run Run) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
@@ -207,9 +208,9 @@ func (p *Plan) Events(run Run) iter.Seq2[[]byte, error] {
 // must match the log, and it supplies the values of members that the log does not contain. The
 // caller must have verified the source receipt.
 //
-// The report must be the verifier's report on the receipt of the replay. If that receipt does not
-// match the schema, its report contains only the schema finding. The error is an error from the
-// log.
+// The report must be the verifier's report on the receipt of the replay. If the receipt of the
+// replay does not match the schema, Check adds nothing to the report. The error is an error from
+// the log.
 func (p *Plan) Check(v *receipt.Verifier, rep *receipt.Report, replayed, source *canon.Document) error {
 	if rep.Check(receipt.StepSchema).Status != receipt.StatusPassed {
 		return nil

@@ -20,7 +20,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/replay"
 )
 
-// A dice generates random logs and requests.
+// A dice value generates random logs and requests.
 type dice struct{ *rand.Rand }
 
 // one returns true with a probability of 1/n.
@@ -59,7 +59,7 @@ func (d dice) text() string {
 
 func (d dice) digest() string { return strings.Repeat(fmt.Sprintf("%02x", d.IntN(256)), 32) }
 
-// answer adds an answer to a payload as the answer itself, as its digest, or not at all.
+// answer adds an answer to a payload, either as a value or as a digest, or adds nothing.
 func (d dice) answer(payload members, name string) members {
 	switch d.IntN(6) {
 	case 0:
@@ -97,7 +97,7 @@ func (d dice) log() *source {
 			if d.one(2) {
 				payload["span_id"] = fmt.Sprint("s", i)
 			}
-			for range 1 + d.IntN(2) { // a repeated event with an ID is the same call, and one without an ID is another call
+			for range 1 + d.IntN(2) { // repeated events with the same ID are one call, and events without an ID are separate calls
 				add("span.completed", payload)
 			}
 		case 2, 3:
@@ -128,7 +128,8 @@ func (d dice) log() *source {
 	return s
 }
 
-// between inserts the last event of another task without changing the sequence numbers.
+// between inserts the last event of another task among the events of s. It does not change the
+// sequence numbers.
 func (s *source) between(other *source) {
 	s.foreign = append(s.foreign, len(s.lines))
 	s.lines = append(s.lines, other.lines[len(other.lines)-1])
@@ -176,7 +177,7 @@ func (d dice) request(log *replay.Log) string {
 			put(dep.Key, "time", members{"value": strings.Replace(d.timeOf(log, dep), "Z", ".250Z", 1)})
 		case d.one(5) && !strings.Contains(dep.Key, " "):
 			put(dep.Key, "secret_value", nil)
-		case d.one(4), strings.Contains(dep.Key, " "): // labels are used because a key must not contain spaces
+		case d.one(4), strings.Contains(dep.Key, " "): // a label is used if the key contains a space, because the key of an override must not
 			put(prefix+":label:"+fmt.Sprint(len(all)), d.pick(kinds...), members{"event_id": dep.EventID})
 		default:
 			put(dep.Key, d.pick(kinds...), nil)
@@ -191,7 +192,7 @@ func (d dice) request(log *replay.Log) string {
 	if d.one(4) {
 		put("time:lunch", "time", nil)
 	}
-	if event := fmt.Sprint("e", 1+d.IntN(log.Events)); d.one(4) && !before(event) { // this override is rejected unless the event is a note
+	if event := fmt.Sprint("e", 1+d.IntN(log.Events)); d.one(4) && !before(event) { // this override is rejected if the event records an answer or a time
 		put("host:event:x", "event_payload", members{"event_id": event, "value": members{"artifact_id": "a", "kind": "file", "text": d.value(2)}})
 	}
 	for _, dep := range log.Dependencies {
@@ -232,7 +233,7 @@ type place struct {
 	want   string // a code followed by a pointer
 }
 
-// places returns all members of a replay receipt that a single change makes incorrect.
+// places returns the members of a replay receipt, each with a change that makes it incorrect.
 func places(d members) (list []place) {
 	const digest = "sha256:00000000000000000000000000000000000000000000000000000000000000ff"
 	add := func(want string, change func(members)) { list = append(list, place{change, want}) }
@@ -367,7 +368,7 @@ func TestRandomReplays(t *testing.T) {
 			}
 		}
 
-		// All places are changed in some receipts, and one place in each of the other receipts.
+		// In some receipts, every place is changed; in all others, only one.
 		var fields members
 		draft, err := json.Marshal(told)
 		if err != nil {
@@ -405,8 +406,8 @@ func TestRandomReplays(t *testing.T) {
 	}
 }
 
-// changeLog changes one byte of the log. If the result can be read, it must be another log or have
-// the same meaning.
+// changeLog changes one byte of the log. If the log can still be read, the check must report a
+// mismatch unless the digest is the same.
 func (d dice) changeLog(t *testing.T, text []byte, request string, log *replay.Log, honest *canon.Document) {
 	t.Helper()
 	other := bytes.Clone(text)

@@ -196,8 +196,8 @@ func TestPlansThatAreNone(t *testing.T) {
 	}
 }
 
-// TestCheckpointOfTwoEvents verifies that a checkpoint that occurs in two events is identified by
-// its event.
+// TestCheckpointOfTwoEvents verifies that, if two events have the same checkpoint ID, a request
+// must also specify the ID of the event.
 func TestCheckpointOfTwoEvents(t *testing.T) {
 	s := garden()
 	s.lines = s.lines[:len(s.lines)-1]

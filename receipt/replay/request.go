@@ -41,8 +41,8 @@ const (
 // The other values are public and internal.
 const ReceiptOnly = "receipt_only"
 
-// A Request describes a replay that a client requests. It represents the protocol's
-// ReplayTaskRequest, and matches the JSON Schema replay-request.
+// A Request specifies how a task is replayed. It represents the protocol's ReplayTaskRequest, and
+// matches the JSON Schema replay-request.
 type Request struct {
 	Mode              Mode
 	Overrides         []Override // sorted by the bytes of their keys
@@ -60,7 +60,7 @@ type Override struct {
 	ArtifactID string       // ID of the artifact that contains the value; "" for an inline value
 	Stated     canon.Digest // the sha256 member in the request; zero if absent
 	Visibility string       // public, internal, or receipt_only
-	Reason     string       // the reason of the override, or else that of the request
+	Reason     string       // the override's reason; if it has none, the request's reason
 
 	value []byte // canonical; nil for an artifact or for a secret without a value
 }

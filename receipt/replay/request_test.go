@@ -20,8 +20,8 @@ func with(key, override string) string {
 // A badRequest violates one rule in one member.
 type badRequest struct{ Name, Request, Param string }
 
-// badRequests returns invalid requests: those from a file that other tests also use, and large
-// ones.
+// badRequests returns invalid requests: requests from a file that other tests also use, and
+// requests that are too large.
 func badRequests(t testing.TB) (list []badRequest) {
 	t.Helper()
 	text, err := os.ReadFile("testdata/bad_requests.json")

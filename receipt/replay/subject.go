@@ -67,8 +67,8 @@ func (s *subject) hash() string {
 	return s.doc.Root().Member("chain").Member("receipt_hash").String()
 }
 
-// withheld reports whether the value at a location is absent and the receipt states that it, or a
-// value that contains it, was withheld.
+// withheld reports whether the receipt lists a redaction at or above a location, and the redacted
+// value is absent or a placeholder.
 func (s *subject) withheld(at string) bool {
 	for ; at != ""; at = at[:strings.LastIndexByte(at, '/')] {
 		if s.gone[at] {
@@ -83,8 +83,7 @@ func within(at, of string) bool {
 	return at == of || of != "" && strings.HasPrefix(at, of+"/")
 }
 
-// placeholder reports whether a string contains a placeholder that is written by package redact or
-// in session bundles.
+// placeholder reports whether a string contains a placeholder of package redact or package bundle.
 func placeholder(text string) bool {
 	for _, mark := range [...]string{"[redacted]", "[withheld]", "<redacted:", "%5Bredacted%5D"} {
 		if strings.Contains(text, mark) {

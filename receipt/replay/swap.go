@@ -13,14 +13,14 @@ import (
 // A swap is an override, together with the dependency that it replaces.
 type swap struct {
 	*Override
-	of        record.Dependency // zero if it replaces none
+	of        record.Dependency // zero if it replaces no dependency
 	operation string
 	before    receipt.OptionalDigest
 	after     receipt.OptionalDigest
 }
 
-// unrecorded reports whether the override replaces a value that no log records, so it cannot be
-// matched.
+// unrecorded reports whether the override replaces a value that no log records. Such an override
+// cannot be matched.
 func (s *swap) unrecorded() bool { return strings.HasPrefix(s.Key, "secret:") }
 
 // delta returns the override's delta for the receipt of the replay.
@@ -47,15 +47,15 @@ func (s *swap) announcement() object {
 		o["after_sha256"], _ = d.AfterSHA256.MarshalJSON()
 	}
 
-	// The task's times appear in the receipt itself.
+	// The receipt contains the task's times as values, so no artifact is needed.
 	if s.Kind == kindTime && isTaskTime(s.Key) {
 		o["value"] = s.value
 	}
 	return o
 }
 
-// put returns a payload in which a member contains the new answer, or the corresponding digest
-// member contains its digest. If member is "", the payload contains only a digest. For a secret,
+// put returns the payload with the new answer in a member, or with the answer's digest in the
+// corresponding digest member. If member is "", the payload contains only a digest. For a secret,
 // the payload contains neither the answer nor a digest.
 func (s *swap) put(payload canon.Node, member string) []byte {
 	value, digest, at := member, member+"_sha256", member+"_uri"
@@ -63,7 +63,7 @@ func (s *swap) put(payload canon.Node, member string) []byte {
 		value, digest, at = "", "sha256", "uri"
 	}
 
-	// All forms of the recorded answer are removed.
+	// First, all forms of the recorded answer are removed.
 	o := object{value: nil, digest: nil, at: nil}
 	switch {
 	case s.secret():

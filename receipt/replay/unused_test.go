@@ -12,8 +12,8 @@ import (
 const ghost = `{"mode":"with_overrides","override":{
 	"llm:ghost:9":{"kind":"llm_provider_response","value":1}, "mcp:ghost:c":{"kind":"secret_value","value":"hunter2"}, "llm:main:1":{"kind":"llm_provider_response","value":2}}}`
 
-// TestUnusedOverrides verifies that an override for an answer that the log does not contain adds no
-// delta unless a module requests it. The receipt must then stay undecided.
+// TestUnusedOverrides verifies that an override adds no delta if the log does not contain the
+// answer, unless a module requests the answer. The receipt must then stay undecided.
 func TestUnusedOverrides(t *testing.T) {
 	log := readLog(t, garden().bytes())
 	p := plan(t, log, ghost)
@@ -35,7 +35,8 @@ func TestUnusedOverrides(t *testing.T) {
 		t.Errorf("%q", findings(rep))
 	}
 
-	// If a module requests the answer, nothing except the receipt for its replay states this.
+	// If a module requests the answer, the receipt for its replay is the only statement about the
+	// request.
 	if _, err := p.Take(t.Context(), "llm:ghost:9"); err != nil {
 		t.Fatal(err)
 	}
@@ -82,8 +83,8 @@ func TestCheckpointIsNamed(t *testing.T) {
 	}
 }
 
-// TestOneTimeOneKey verifies that a time in the task can be replaced only under its own key. With
-// another key, the receipt would state a delta but keep the time.
+// TestOneTimeOneKey verifies that only an override with the key of a time can replace that time.
+// With another key, the receipt would state a delta but keep the time.
 func TestOneTimeOneKey(t *testing.T) {
 	_, err := replay.NewPlan(t.Context(), readLog(t, garden().bytes()), parse(t, with("time:label", `{"kind":"time","event_id":"e2","value":"2026-01-01T00:00:09Z"}`)), nil)
 	if err == nil || !strings.Contains(err.Error(), `expected "time:started_at"`) {

@@ -18,7 +18,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/replay"
 )
 
-// These are the computed digests of the two values in the published request.
+// These are the digests of the two values in the published request.
 const (
 	trueResponse = "sha256:f6b0ea0e0508850baa308f6d4c2ad5b897612b548911185bfe3d426a136cd8b9"
 	trueTime     = "sha256:0d8835fa600686b398e6284d7ab628aca3fb58e5a6be3f0cf7a4391c9f70246d"
@@ -150,7 +150,7 @@ func TestUpstreamReceipt(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	// The profile names the material for the log, and has its own metadata. Members that the
+	// The profile has another ID for the log's material, and other metadata. Members that the
 	// profile does not contain are cleared. The draft has approvals, which the published receipt
 	// omits.
 	d := l.Draft
@@ -206,7 +206,7 @@ func TestTwoHarnesses(t *testing.T) {
 	}
 }
 
-// rerun runs the module of a harness again, which requests and logs each answer.
+// rerun runs the module of a harness again. The module requests each answer and logs it.
 func rerun(t testing.TB, p *replay.Plan, task string) (lines [][]byte) {
 	t.Helper()
 	take := func(key string) json.RawMessage {
