@@ -16,7 +16,7 @@ const (
 )
 
 // secretArguments returns the rules that withhold elements of a list, keyed by index. The list is
-// searched as a command line, and a secret must be preceded by at least one element.
+// searched like a command line, and a secret must be preceded by at least one element.
 func secretArguments(p *Policy, list canon.Node) map[int]string {
 	if !p.members || list.Len() < 2 || list.Len() > maxArguments {
 		return nil
@@ -46,8 +46,8 @@ func secretArguments(p *Policy, list canon.Node) map[int]string {
 }
 
 // commandLine formats a list of strings as a shell command, and returns the positions at which the
-// strings end. It returns false unless the list looks like arguments, that is, unless all elements
-// are strings and at least one is an option.
+// strings end. It returns false if the list is too long or does not look like arguments. In a list
+// of arguments, all elements are strings, and at least one element is an option.
 func commandLine(list canon.Node) (line []byte, ends []int, ok bool) {
 	for _, v := range list.Elements() {
 		if v.Kind() != canon.KindString {

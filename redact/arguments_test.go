@@ -6,8 +6,8 @@ import (
 	"github.com/receiptkit/receiptkit/redact"
 )
 
-// TestArguments verifies that a list is searched as a command line, and that only the argument that
-// contains the secret is withheld.
+// TestArguments verifies that a list is searched like a command line, and that only the argument
+// that contains the secret is withheld.
 func TestArguments(t *testing.T) {
 	p := compile(t, redact.Default())
 	for _, c := range []struct{ list, want string }{

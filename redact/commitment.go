@@ -13,7 +13,7 @@ import (
 // commitmentPrefix distinguishes commitments from all other hashes of JSON.
 const commitmentPrefix = "receipt-redaction-v1\n"
 
-// saltSize is the size of a salt in bytes. The text of a salt is twice as long.
+// saltSize is the size of a salt in bytes. Its hexadecimal form is twice as long.
 const saltSize = 16
 
 // Commitment returns the proof_hash for a withheld value:

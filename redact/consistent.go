@@ -49,8 +49,9 @@ func Consistent(receipt *canon.Document, shown []Disclosure) error {
 	return nil
 }
 
-// placed checks the location of a disclosed value in the receipt. A protected member is always
-// present, so a value that is disclosed for it must be equal to its value in the receipt.
+// placed checks the location of a disclosed value in the receipt. If the location is that of a
+// protected member, which is always present, the disclosed value must be equal to the value in the
+// receipt.
 func placed(receipt canon.Node, root *shape, f Disclosure, tokens []string) error {
 	n, led := descend(receipt, tokens, root)
 	s := root.find(tokens)
@@ -94,8 +95,8 @@ func (a *ancestor) holds(f Disclosure, tokens []string, own int, root *shape) bo
 	return bytes.Equal(n.AppendCanonical(nil), f.Value) || emptied(n, s) || leaves(n, f.Value)
 }
 
-// leaves reports whether redacting a disclosed value can result in the given value, which is a
-// placeholder or text of which parts were withheld.
+// leaves reports whether n can be the result of redacting a disclosed value: a placeholder, or text
+// from which parts were withheld.
 func leaves(n canon.Node, value []byte) bool {
 	switch {
 	case n.Kind() != canon.KindString:
@@ -107,7 +108,7 @@ func leaves(n canon.Node, value []byte) bool {
 	if doc.Parse(value, canon.Limits{Depth: anyDepth}) != nil || doc.Root().Kind() != canon.KindString {
 		return false
 	}
-	// Text that was not changed is not listed.
+	// Unchanged text is not the result of a redaction.
 	whole := doc.Root().Text()
 	return !bytes.Equal(n.Text(), whole) && isRemnant(n.Text(), whole)
 }

@@ -70,7 +70,8 @@ func TestConsistent(t *testing.T) {
 		{`{}`, [][2]string{{"/metadata/a", `{"b":"5 to [redacted]"}`}, {"/metadata/a/b", `"6 to bob"`}}, false},
 		{`{}`, [][2]string{{"/metadata/a", `{"b":"5 to [redacted]"}`}, {"/metadata/a/b", `"5 to bob"`}}, true},
 
-		// No original can have had these locations.
+		// No original document has a value at these locations, unless null or a placeholder hides
+		// it.
 		{`{"metadata":{"pin":"1234"}}`, [][2]string{{"/metadata/pin/x", `5`}}, false},
 		{`{"metadata":{"pin":7}}`, [][2]string{{"/metadata/pin/x", `5`}}, false},
 		{`{"metadata":{"pin":"1 [redacted]"}}`, [][2]string{{"/metadata/pin/x", `5`}}, false},
@@ -100,8 +101,8 @@ func TestConsistent(t *testing.T) {
 	}
 }
 
-// TestConsistentURLs verifies that a value matches if rules withheld any parts of its URLs, in all
-// spellings, and that it does not match a receipt with another host.
+// TestConsistentURLs verifies that a value is accepted if rules withheld any parts of its URLs, in
+// all spellings, and rejected if the receipt contains another host.
 func TestConsistentURLs(t *testing.T) {
 	spellings := map[string]func(string) string{
 		"plain":   func(s string) string { return s },

@@ -12,10 +12,10 @@ import (
 	"github.com/receiptkit/receiptkit/redact"
 )
 
-// TestCorpus verifies how many secrets with new values the default rules find, in many forms. They
-// must find nearly all secrets in common forms, most secrets in harder forms, and almost nothing in
-// benign strings. A secret is found if fewer than twelve of its consecutive characters remain. A
-// shorter secret is found unless it remains completely.
+// TestCorpus generates secrets in many forms, and verifies how many of them the default rules find.
+// The rules must find nearly all secrets in common forms, most secrets in harder forms, and almost
+// nothing in benign strings. A secret is found if fewer than twelve of its consecutive characters
+// remain. A shorter secret is found unless all of it remains.
 func TestCorpus(t *testing.T) {
 	p := compile(t, redact.Default())
 	for _, c := range []struct {
@@ -100,7 +100,7 @@ func falseIn(t *testing.T, p *redact.Policy, forms []secrets.Form) (wrong, texts
 	return wrong, texts
 }
 
-// asValue returns the JSON value for a text in a draft, which is either the part after J: or the
+// asValue returns the JSON value for generated text: the text after the prefix "J:", or else the
 // text as a string.
 func asValue(text string) string {
 	if value, ok := strings.CutPrefix(text, "J:"); ok {

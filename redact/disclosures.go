@@ -39,8 +39,8 @@ func (d *Disclosures) Format(w fmt.State, verb rune) {
 	fmt.Fprintf(w, "%d disclosures", len(d.Fields))
 }
 
-// Bind returns a copy of the disclosures that is bound to the receipt with the given hash. The
-// disclosures must not already be bound to another receipt.
+// Bind returns a copy of the disclosures, bound to the receipt with the given hash. The disclosures
+// must not already be bound to another receipt.
 func (d *Disclosures) Bind(receipt canon.Digest) (*Disclosures, error) {
 	if err := d.belong(receipt); err != nil {
 		return nil, err
@@ -141,7 +141,7 @@ func (d *Disclosures) Check(receipt *canon.Document) error {
 		return err
 	}
 
-	// For a receipt without a hash, this is the zero digest, to which no disclosures are bound.
+	// If the receipt states no hash, stated is the zero digest, to which no disclosures are bound.
 	stated, _ := canon.ParseDigest(receipt.Root().Member("chain").Member("receipt_hash").Text())
 	if err := d.belong(stated); err != nil {
 		return err
@@ -179,9 +179,9 @@ func commitmentsOf(receipt *canon.Document) map[string][]canon.Digest {
 	return commitments
 }
 
-// Fitting returns the indexes in Fields of the values that match commitments in a receipt. If the
-// disclosures are not bound, the values at these indexes belong to the receipt. If the disclosures
-// are bound, there are no indexes.
+// Fitting returns the indexes of the elements of Fields whose values match commitments in a
+// receipt. If the disclosures are not bound, these values belong to the receipt. If the disclosures
+// are bound, the result is empty.
 func (d *Disclosures) Fitting(receipt *canon.Document) (places []int) {
 	if !d.ReceiptHash.IsZero() {
 		return nil

@@ -107,7 +107,7 @@ func TestBind(t *testing.T) {
 	if d, err := all.Bind(all.ReceiptHash); err != nil || d.ReceiptHash != all.ReceiptHash {
 		t.Error(err)
 	}
-	all.ReceiptHash = canon.Digest{} // without a bound receipt, the commitments decide
+	all.ReceiptHash = canon.Digest{} // if no receipt is bound, only the commitments are compared
 	if err := all.Check(doc); err != nil {
 		t.Error(err)
 	}
@@ -214,8 +214,8 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-// TestPrecision verifies that an integer that a commitment cannot distinguish from other integers
-// is neither withheld nor accepted as disclosed.
+// TestPrecision verifies that an integer is neither withheld nor accepted as disclosed if a
+// commitment cannot distinguish it from other integers.
 func TestPrecision(t *testing.T) {
 	const file = `{"disclosures_version":1,"receipt_hash":null,"fields":[{"field":"/a","salt":"00112233445566778899aabbccddeeff","value":%s}]}`
 	for value, lossy := range map[string]bool{
@@ -285,7 +285,7 @@ func TestPrinting(t *testing.T) {
 	for _, v := range values {
 		for _, format := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "% x", "%d", "%c", "%o", "%b", "%U"} {
 			if _, isPolicy := v.(*redact.Policy); isPolicy && format != "%v" {
-				continue // a policy contains only thousands of pointers and patterns
+				continue // a policy contains no values, but thousands of pointers and patterns
 			}
 			if _, isPolicy := v.(redact.Policy); isPolicy {
 				continue

@@ -7,7 +7,7 @@
 // immutable [Policy]. [Upstream], [Default], and [Strict] return rules to use or to extend.
 //
 // Detectors and the URL rule search every string and every member name, both as written and with
-// one level of percent-encoding or JSON escapes removed. For example, they find ghp%5F… as well as
+// one level of percent-encoding or JSON escapes removed. For example, they find "ghp%5F…", and
 // "ghp_…" in JSON within a string. In the bytes_base64 member of a material, they search the
 // decoded bytes. A string member is also searched together with its name, as is an object with
 // separate members for a name and a value (see [Rules].Members). Secrets in another encoding,

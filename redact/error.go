@@ -128,8 +128,8 @@ func (e *DisclosureError) Error() string {
 	return text
 }
 
-// unknown returns the error for a field without an entry that has a proof_hash, or without a
-// disclosure in the file.
+// unknown returns the error for a field that has no commitment in the receipt or no disclosure in
+// the file.
 func unknown(field, detail string) *DisclosureError {
 	return &DisclosureError{Field: field, Code: "disclosure_unknown", Detail: detail}
 }
@@ -147,8 +147,8 @@ func contradictory(field, detail string) *DisclosureError {
 	return &DisclosureError{Field: field, Code: "disclosure_mismatch", Detail: detail}
 }
 
-// malformed returns an error with the location at which disclosures are malformed. It does not
-// quote them.
+// malformed returns an error that describes how disclosures are malformed, and where. The error
+// does not quote the disclosures.
 func malformed(pointer, detail string) error {
 	if pointer != "" {
 		detail += fmt.Sprintf(" at %q", pointer)

@@ -36,7 +36,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(shown.Fields, shown.Check(result.Draft)) // the draft would have to be sealed first
+	fmt.Println(shown.Fields, shown.Check(result.Draft)) // a real program must seal the draft first
 	shown.Fields[0].Value = []byte("4321")
 	fmt.Println(shown.Check(result.Draft) == nil)
 	// Output:

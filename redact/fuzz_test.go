@@ -152,7 +152,8 @@ func checkStrings(t *testing.T, n canon.Node) {
 }
 
 // FuzzDisclosures verifies that parsed disclosures can be written and parsed again with the same
-// result. The schema and the parser must agree, except where the schema cannot express a rule.
+// result. The schema and the parser must accept the same files, except where the schema cannot
+// express a rule.
 func FuzzDisclosures(f *testing.F) {
 	f.Add([]byte(`{"disclosures_version":1,"receipt_hash":null,"fields":[]}`))
 	f.Add([]byte(`{"disclosures_version":1.0,"receipt_hash":"` + digest("x") + `","fields":[{"field":"/a~1b/","salt":"00112233445566778899aabbccddeeff","value":{"b":1.50,"a":[null]}}]}`))

@@ -10,7 +10,7 @@ import (
 // A hunt finds the hashes of values that a walk withholds.
 type hunt struct {
 	*walk
-	values   int                // number of hits that rules have found, which come first
+	values   int                // number of hits from rules; these hits come first
 	at       map[canon.Node]int // index of the hit for each value
 	digests  map[canon.Digest]bool
 	affected map[canon.Node]*affected
@@ -38,8 +38,8 @@ func addHashes(w *walk, root canon.Node) {
 		}
 	}
 
-	// Then, the hashes next to the value are added, as well as the hashes of deltas whose path
-	// leads to the value.
+	// Then, the hashes next to the value are added, and the hashes in deltas whose paths lead to
+	// the value.
 	for _, a := range h.affected {
 		h.beside(a)
 	}
@@ -79,7 +79,7 @@ func (h *hunt) affect(p *place) {
 // add withholds a hash and all other occurrences of the same digest.
 func (h *hunt) add(p *place, rule string) {
 	if i, ok := h.at[p.node]; ok {
-		if hit := &h.hits[i]; hit.text != nil { // it is not enough to withhold part of the text
+		if hit := &h.hits[i]; hit.text != nil { // withholding part of the text is not enough
 			hit.text, hit.rule = nil, addRule(hit.rule, rule)
 		}
 		return
@@ -171,8 +171,7 @@ func touches(fields []string, pointer string) bool {
 	return found || i > 0 && below(pointer, fields[i-1]) || i < len(fields) && below(fields[i], pointer)
 }
 
-// below reports whether a pointer refers to a value within the value that another pointer refers
-// to.
+// below reports whether a pointer refers to a location within the location of another pointer.
 func below(pointer, other string) bool {
 	return len(pointer) > len(other) && pointer[len(other)] == '/' && pointer[:len(other)] == other
 }

@@ -47,11 +47,11 @@ func NewMarker() (*Marker, error) {
 	return m, nil
 }
 
-// A Marked is the result for text in which Mark has found something to replace.
+// A Marked value contains text in which Mark has replaced something, and the rules that matched.
 type Marked struct {
 	Text    []byte   // with placeholders
 	Rules   []string // the rules that matched, in the order in which they were applied: url, and the names of patterns
-	Certain bool     // at least one of the rules matches only secrets; if false, all of the rules are heuristics
+	Certain bool     // whether at least one of the rules matches only secrets; if not, all of the rules are heuristics
 }
 
 // shortest is the minimum length, in bytes, of text that can match: token=1 has seven bytes, and

@@ -25,8 +25,8 @@ const maxAssigned = 4096
 // maxPair is the maximum number of members of an object that is treated as a pair.
 const maxPair = 16
 
-// memberRules withhold a value because of its own name, the name of the collection that contains
-// it, or the name that it forms a pair with.
+// memberRules withhold a value because of a name: the value's own name, the name of its collection,
+// or the name in its pair.
 type memberRules struct {
 	cleaner
 	naming
@@ -149,8 +149,8 @@ func (p *memberRules) memberRule(w *walk, around canon.Node, f frame, token stri
 	return "", false
 }
 
-// namedRule returns the rule that withholds a member because of its own name, because of the name
-// of the collection that contains it, or because it is the value of a pair.
+// namedRule returns the rule that withholds a member because of its name or the name of its
+// collection, or because the member is the value of a pair.
 func (p *memberRules) namedRule(w *walk, around canon.Node, f frame, token string) (rule string, ok bool) {
 	if rule, ok := p.assigned(f.name.Text(), f.node.Text(), false); ok {
 		return rule, true
@@ -209,7 +209,7 @@ func (p *memberRules) collected(list []byte, f frame) (rule string, ok bool) {
 	return p.assigned(secretOf(folded), f.node.Text(), false)
 }
 
-// secretOf returns the name under which each value in a collection is searched.
+// secretOf returns the name that is used to search the values in a collection.
 func secretOf(collection string) []byte {
 	switch {
 	case strings.Contains(collection, "pass"), collection == "basicauth", strings.HasSuffix(collection, "codes"):
@@ -221,7 +221,7 @@ func secretOf(collection string) []byte {
 // secretDetector is the name of the detector that finds such secrets in text.
 const secretDetector = "kubernetes_secret"
 
-// pairRule returns the rule that withholds the value of a pair. list is the folded name of the list
+// pairRule returns the rule that withholds the value of a pair, given the folded name of the list
 // that contains the pair.
 func (p *memberRules) pairRule(name []byte, value canon.Node, list string) (rule string, ok bool) {
 	if value.Kind() != canon.KindString {

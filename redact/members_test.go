@@ -8,7 +8,7 @@ import (
 )
 
 // TestMembers verifies that secrets with revealing names are found both in objects and in strings.
-// A name and a value must be treated as a member in every form.
+// Every form of a name with a value must be treated as a member.
 func TestMembers(t *testing.T) {
 	p := compile(t, redact.Default())
 	const random = "q7Zk2mXw9Rb4TcVn8Jd5Ph3Lg6Fs1Ya"

@@ -130,8 +130,8 @@ func reference(text string) bool {
 	return true
 }
 
-// describes reports whether a value is an object that describes a value instead of containing it,
-// as a JSON Schema does.
+// describes reports whether a value is an object, such as a JSON Schema, that describes a value but
+// does not contain it.
 func describes(value canon.Node) bool {
 	if value.Kind() != canon.KindObject {
 		return false
@@ -160,8 +160,8 @@ type naming struct {
 	references bool // are kept
 }
 
-// named returns the rule that withholds the value of a member, if there is one. headers reports
-// whether the object contains headers.
+// named returns the rule that withholds the value of a member, if there is one. The parameter
+// headers is true if the object contains headers.
 func (p *naming) named(name string, headers bool, value canon.Node) (rule string, ok bool) {
 	switch {
 	case p.names.has(foldName(name)):
@@ -190,8 +190,8 @@ func isPrivateJWK(object canon.Node, name string, value canon.Node) bool {
 // These are the names of members whose values the protocol's own harness removes when it exports
 // data. [Upstream] includes all of them.
 const (
-	// localPaths are the names of members that contain local paths. Names are compared with these
-	// in lowercase, without further folding.
+	// localPaths are the names of members that contain local paths. A name is converted to
+	// lowercase before it is compared with these names, without further folding.
 	localPaths = `persisted_path primary run_path snapshot_ref snapshot_path source_path`
 
 	// secretNames are in lowercase and without _ and -, because names are compared in this form.
@@ -202,11 +202,11 @@ const (
 	secretEndings = `token secret password apikey`
 )
 
-// Sensitive reports whether the name of a member alone is sufficient reason to remove the member's
-// value from a session bundle. A name is sensitive if, in lowercase, it is one of six names for
-// local paths, or if, in lowercase and without _ and -, it is one of twenty names for secrets or
-// ends in token, secret, password, or apikey. For example, access_token, X-Api-Key, and dbPassword
-// are sensitive, but input_tokens is not.
+// Sensitive reports whether the value of a member must be removed from a session bundle merely
+// because of the member's name. A name is sensitive if its lowercase form is one of six names for
+// local paths. It is also sensitive if its lowercase form, without _ and -, is one of twenty names
+// for secrets or ends in token, secret, password, or apikey. For example, access_token, X-Api-Key,
+// and dbPassword are sensitive, but input_tokens is not.
 //
 // This rule applies to session bundles. A [Policy] folds names further and has additional rules.
 func Sensitive(name string) bool {
@@ -220,8 +220,8 @@ func Sensitive(name string) bool {
 		anyOf(secretEndings, func(end string) bool { return strings.HasSuffix(compact, end) })
 }
 
-// anyOf reports whether is returns true for any of the words in list. It is called for every name
-// in every document, so it allocates no memory.
+// anyOf reports whether the function is returns true for any word in list. It is called for every
+// name in every document, so it must not allocate memory.
 func anyOf(list string, is func(word string) bool) bool {
 	for word := range strings.FieldsSeq(list) {
 		if is(word) {

@@ -177,7 +177,7 @@ func (p *Policy) plan(d *canon.Document) ([]hit, bool) {
 		return nil, false
 	}
 
-	// In this order, values within a value come directly after it.
+	// In this order, each value is directly followed by the values within it.
 	slices.SortFunc(w.hits, func(a, b hit) int { return comparePointers(a.pointer, b.pointer) })
 
 	// If a name contains a hash, the object with that name is withheld, including all other hits in

@@ -288,7 +288,7 @@ func TestManyValues(t *testing.T) {
 	}
 	b.WriteString(`}}`)
 	r := redacted(t, compile(t, redact.Rules{Names: []string{"pin"}}), b.String())
-	if len(r.Entries) != 4*n+1 { // the name hash7 is treated as that of a hash of member 7
+	if len(r.Entries) != 4*n+1 { // the name hash7 denotes a hash of member 7
 		t.Errorf("%d entries", len(r.Entries))
 	}
 }

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// masked reports whether text consists only of a placeholder, which may be from this package, from
-// a session bundle, from a recording (for a path outside the workspace), or from another program
-// that uses a common placeholder.
+// masked reports whether text consists only of a placeholder. The placeholder may be from this
+// package, from a session bundle, from a recording (for a path outside the workspace), or from
+// another program that uses a common placeholder.
 func masked(text []byte) bool {
 	if len(text) > 0 && remnantAt(text) == len(text) || string(text) == urlPlaceholder {
 		return true
@@ -25,8 +25,8 @@ func masked(text []byte) bool {
 	}
 }
 
-// isOutside reports whether the rest of a label is of a form that recordings contain. The classes
-// are those of package event.
+// isOutside reports whether the rest of a label has a form that recordings use. The classes are
+// those of package event.
 func isOutside(label string) bool {
 	if label == "the workspace)" {
 		return true
@@ -40,8 +40,7 @@ func isOutside(label string) bool {
 }
 
 // remnantAt returns the length of the placeholder at the beginning of text, or 0 if there is none.
-// The placeholder may contain any name, because the detectors of the policy that wrote it are not
-// known.
+// The placeholder may contain any name, because it is not known which policy wrote it.
 func remnantAt(text []byte) int {
 	for _, known := range []string{placeholder, withheld} {
 		if bytes.HasPrefix(text, []byte(known)) {
@@ -115,10 +114,10 @@ func hasSlashes(text []byte) bool {
 	return false
 }
 
-// covers reports whether left is equal to whole, with each placeholder in left taken to represent
-// any part of whole. The placeholder of a URL parameter represents part of a single parameter. This
-// part ends before a fragment, but may extend beyond the value if a detector has found a secret
-// that begins in the value.
+// covers reports whether left is equal to whole if each placeholder in left represents some part of
+// whole. The placeholder of a URL parameter represents part of a single parameter. This part ends
+// before a fragment, but may extend beyond the value if a detector has found a secret that begins
+// in the value.
 func covers(left, whole []byte) bool {
 	at, parameter := 0, false
 	literal := func() []byte { // returns the text up to the next placeholder, and skips that placeholder
@@ -150,7 +149,7 @@ func covers(left, whole []byte) bool {
 		return false
 	}
 	for {
-		within := parameter // the placeholder that precedes next
+		within := parameter // whether the placeholder before next is that of a URL parameter
 		next := literal()
 		last := at > len(left)
 		i := bytes.Index(whole, next)

@@ -33,8 +33,8 @@ type Rules struct {
 	Headers bool
 
 	// Members searches each string member together with its name, as NAME="VALUE", so that
-	// detectors that depend on a name also find secrets in objects. Objects with separate members
-	// for a name and a value, as in lists of variables, headers, and cookies, and pairs of strings
+	// detectors that depend on a name also find secrets in objects. Pairs of strings, and objects
+	// with separate members for a name and a value, as in lists of variables, headers, and cookies,
 	// are searched in the same way.
 	Members bool
 
@@ -120,9 +120,9 @@ var everyday struct {
 	err    error
 }
 
-// Everyday returns the policy for the rules from [Default], which is compiled only once per
-// process. All callers share this policy, including the detectors that have been compiled for the
-// strings of other callers.
+// Everyday returns the policy for the rules from [Default]. The policy is compiled only once per
+// process. All callers share the policy, including the detectors that were compiled for the strings
+// of other callers.
 func Everyday() (*Policy, error) {
 	everyday.once.Do(func() { everyday.policy, everyday.err = Default().Compile() })
 	return everyday.policy, everyday.err
@@ -152,8 +152,8 @@ func compilePointer(root *shape, text string) (pattern, *ruleError) {
 	return pat, nil
 }
 
-// These are the names of rules in findings and in the reasons of entries. ruleOf returns the name
-// for a detector.
+// These are the names of rules in findings and in the reasons of entries. The function ruleOf
+// returns the name for a detector.
 const (
 	rulePointer = "pointer"
 	ruleName    = "name"
@@ -233,7 +233,8 @@ func (p pattern) wild() bool {
 // patterns contains the patterns of a policy.
 type patterns []pattern
 
-// A state means that the tokens of a pattern before index at match the path to the current value.
+// A state represents a partial match: the tokens of a pattern before index at match the path to the
+// current value.
 type state struct{ pattern, at int }
 
 // start returns the states for the root of the document. Only a pattern without wildcards could

@@ -11,7 +11,7 @@ import (
 )
 
 // TestCompileRefuses verifies that rules that match nothing or everything are rejected (numbers
-// 210, 217, 221). An error must quote only the name of a detector in the policy.
+// 210, 217, 221). An error must quote nothing from the policy except the name of a detector.
 func TestCompileRefuses(t *testing.T) {
 	detector := func(pattern string) redact.Rules {
 		return redact.Rules{Detectors: []secret.Detector{{Name: "x", Pattern: pattern}}}
@@ -71,7 +71,7 @@ func TestPointers(t *testing.T) {
 		{"/metadata/a/1", `{"a":[1,2,3]}`, `{"a":[1,"[redacted]",3]}`, "/metadata/a/1"},
 		{"/metadata/a/0 /metadata/a/1 /metadata/a/2", `{"a":[1,2,3,4]}`, `{"a":["[redacted]","[redacted]","[redacted]",4]}`, "/metadata/a/0 /metadata/a/1 /metadata/a/2"},
 		{"/metadata/a/10", `{"a":[0,1,2,3,4,5,6,7,8,9,10,11]}`, `{"a":[0,1,2,3,4,5,6,7,8,9,"[redacted]",11]}`, "/metadata/a/10"},
-		// for a parent and its child, or the same value twice, the outermost value is withheld
+		// if several pointers match, only the outermost value is withheld
 		{"/metadata/a /metadata/a/b", `{"a":{"b":1}}`, `{"a":"[redacted]"}`, "/metadata/a"},
 		{"/metadata/a/b /metadata/a", `{"a":{"b":1}}`, `{"a":"[redacted]"}`, "/metadata/a"},
 		{"/metadata/a /metadata/a", `{"a":{"b":1}}`, `{"a":"[redacted]"}`, "/metadata/a"},
@@ -108,8 +108,8 @@ func TestPointers(t *testing.T) {
 	}
 }
 
-// TestMissingPointer verifies that, if an earlier redaction withheld the value to which a pointer
-// refers, the entry of that redaction is accepted (number 218).
+// TestMissingPointer verifies that a pointer without a value is rejected, unless the entry of an
+// earlier redaction states that the value was withheld (number 218).
 func TestMissingPointer(t *testing.T) {
 	for _, c := range []struct{ pointer, in string }{
 		{"/metadata/b", `{"metadata":{"a":1}}`},
@@ -175,7 +175,7 @@ func TestHeaders(t *testing.T) {
 	for name, want := range map[string]string{
 		"Content-Type": "", "user-agent": "", "X-Request-Id": "", "x_request_id": "", "X-GitHub-Event": "", "X-Slack-Request-Timestamp": "", "Accept": "",
 		"X-Hub-Signature-256": "header", "x-slack-signature": "header", "X_Hub_Signature_256": "header", " X-Signature ": "header",
-		"monkey-business": "header", "x-idempotency-key": "header", // names for which too much is known to be withheld
+		"monkey-business": "header", "x-idempotency-key": "header", // known false positives
 		"Authorization": "name", "Proxy-Authorization": "name", "cookie": "name", "Cookie2": "header",
 	} {
 		for _, object := range []string{"headers", "request_headers", "responseHeaders"} {

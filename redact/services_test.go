@@ -47,8 +47,8 @@ func TestServices(t *testing.T) {
 	}
 }
 
-// leftOf returns twelve characters of a secret that remain in a string, or "" if there are none. If
-// the secret is shorter, it is returned only if it remains completely.
+// leftOf returns twelve consecutive characters of a secret that remain in a string, or "" if there
+// are none. A shorter secret is returned only if all of it remains.
 func leftOf(text, secret string) string {
 	n := min(len(secret), 12)
 	for i := 0; i+n <= len(secret); i++ {

@@ -101,8 +101,8 @@ drop      /redactions/*/proof_hash
 open      /metadata
 `
 
-// Protected reports whether a JSON Pointer refers to a member that is never withheld because it
-// identifies the receipt, to part of such a member, or to a value that contains such a member.
+// Protected reports whether the value at a JSON Pointer is never withheld, because it is a member
+// that identifies the receipt, is part of such a member, or contains one.
 func Protected(pointer []byte) bool {
 	for _, member := range [...]string{"/schema", "/receipt_id", "/subject", "/issuer", "/issued_at", "/identifiers", "/chain", "/lifecycle/final_state"} {
 		n := min(len(pointer), len(member))
@@ -190,7 +190,7 @@ func (s *shape) grow(path string) *shape {
 	return s
 }
 
-// mark records, in each shape above a path, that it contains a protected member.
+// mark records a protected member in each shape above the member's path.
 func (s *shape) mark(path string) {
 	for token := range strings.SplitSeq(path[1:], "/") {
 		s.holds = true

@@ -109,7 +109,7 @@ func again(t testing.TB, p *redact.Policy, r *redact.Result) {
 	}
 }
 
-// expect derives the result of withholding a value from the schema.
+// expect uses the schema to predict the result of withholding a value.
 func expect(t *testing.T, d *canon.Document, at string) redact.Code {
 	t.Helper()
 	for _, p := range []string{"/schema", "/receipt_id", "/subject", "/issuer", "/issued_at", "/identifiers", "/chain", "/lifecycle/final_state", "/redactions"} {

@@ -137,8 +137,8 @@ func (p *cleaner) edits(c *cleaned) []edit {
 	return union(append(urls, finds...))
 }
 
-// finds appends edits for the matches of detectors in a piece of a string that begins at start, or
-// in a view of that piece.
+// finds appends edits for the matches of detectors in a piece of a string, or in a view of the
+// piece. The piece begins at start.
 func (p *cleaner) finds(list []edit, c *cleaned, piece []byte, start int, v *view) []edit {
 	for _, s := range p.scanner.Scan(piece, nil) {
 		if s.Start >= s.End {
@@ -169,7 +169,8 @@ func covered(urls []edit, f edit) bool {
 	return i < len(urls) && urls[i].from <= f.start
 }
 
-// union combines edits that overlap. If one of them is from a detector, its placeholder is used.
+// union combines edits that overlap. If one of the edits is from a detector, the detector's
+// placeholder is used.
 func union(list []edit) []edit {
 	slices.SortStableFunc(list, func(a, b edit) int { return a.start - b.start })
 	merged := list[:0]

@@ -13,8 +13,8 @@ import (
 // kDigits returns a test detector that matches k- followed by digits.
 func kDigits() secret.Detector { return secret.Detector{Name: "k", Pattern: `k-[0-9]+`} }
 
-// TestTexts verifies the invalid inputs 190, 191, 211, and 212. They concern encodings, placeholders, and text
-// that becomes a match after another match is removed.
+// TestTexts verifies the invalid inputs 190, 191, 211, and 212. These inputs concern encodings,
+// placeholders, and text that matches only after another match has been removed.
 func TestTexts(t *testing.T) {
 	p := compile(t, redact.Rules{URLs: redact.URLsAnywhere, Detectors: []secret.Detector{
 		kDigits(),

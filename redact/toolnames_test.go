@@ -10,8 +10,8 @@ import (
 	"github.com/receiptkit/receiptkit/redact"
 )
 
-// asTools returns tool names that contain a text after "__", before "__", and between two
-// occurrences of it.
+// asTools returns tool names that contain the given text after "__", before "__", and between two
+// of them.
 func asTools(text string) []string {
 	return []string{"mcp__srv__" + text, "mcp__" + text + "__list_issues", "mcp__srv__run__" + text + "__now", "host:mcp__srv__" + text + " of mcp__srv__list"}
 }

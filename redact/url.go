@@ -11,8 +11,8 @@ import (
 const urlPlaceholder = "%5Bredacted%5D"
 
 // A urlRule removes secrets from URLs. It has its own parser, which accepts URLs as they are
-// written, whether valid or not, and changes only the removed parts. net/url would reject some URLs
-// and drop parameters that are separated by a semicolon.
+// written, whether valid or not, and changes only the removed parts. The parser in net/url would
+// reject some URLs, and would drop parameters that are separated by a semicolon.
 type urlRule struct {
 	mode       URLs
 	params     nameSet
@@ -103,8 +103,8 @@ func wholeURL(text []byte) int {
 	return 0
 }
 
-// opensURL reports whether an authority follows the two slashes at i, which must come after a
-// scheme or be at the start of a word (RFC 3986 section 4.2).
+// opensURL reports whether an authority follows the two slashes at i. The slashes must follow a
+// scheme or begin a word (RFC 3986 section 4.2).
 func opensURL(text []byte, i int) bool {
 	return i == 0 || text[i-1] == ':' || text[i-1] <= ' ' || strings.IndexByte(`"'(=,<>`+"`", text[i-1]) >= 0
 }

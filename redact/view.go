@@ -14,11 +14,11 @@ type view struct {
 	marks []mark // ascending
 }
 
-// A mark maps the bytes of a view starting at at to the bytes of the original string starting at
-// source.
+// A mark maps the bytes of a view from offset at on to the bytes of the original string from offset
+// source on.
 type mark struct{ at, source uint32 }
 
-// source returns the position in the original string of a byte in the view.
+// source converts a position in the view to a position in the original string.
 func (v *view) source(at int) int {
 	i := sort.Search(len(v.marks), func(i int) bool { return int(v.marks[i].at) > at }) - 1
 	return int(v.marks[i].source) + at - int(v.marks[i].at)

@@ -98,8 +98,8 @@ func (w *walk) withhold(rule string) bool {
 	return false
 }
 
-// shows reports whether the value shows something that withholding it would hide. null is kept
-// because it states that there is no value.
+// shows reports whether withholding the value would hide anything. A null value is kept, because it
+// states that there is no value.
 func (w *walk) shows(n canon.Node, s *shape) bool {
 	switch n.Kind() {
 	case canon.KindNull:
@@ -112,11 +112,11 @@ func (w *walk) shows(n canon.Node, s *shape) bool {
 	return true
 }
 
-// maxLiteral is more than the length of any literal in the table.
+// maxLiteral is greater than the length of any literal in the table.
 const maxLiteral = 256
 
-// visit visits the value on top of the stack. headers means that the value is an object that
-// contains headers.
+// visit visits the value on top of the stack. The parameter headers is true if the value is an
+// object that contains headers.
 func (w *walk) visit(states []state, headers bool) {
 	f := w.stack[len(w.stack)-1]
 	switch f.node.Kind() {
@@ -199,8 +199,8 @@ func (w *walk) visitChild(f frame, token string, states []state, headers bool) {
 }
 
 // visitEntry visits a value in an entry of redactions[]. Rules for pointers and names do not apply
-// to entries. A field is searched token by token, because each name in it was searched separately,
-// and a reason that this policy can have written is not searched at all.
+// to entries. A field is searched token by token, because each name in it was searched separately.
+// A reason that this policy can have written is not searched at all.
 func (w *walk) visitEntry(f frame, token string) {
 	switch {
 	case f.node.Kind() != canon.KindString:
