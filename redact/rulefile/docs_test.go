@@ -9,7 +9,8 @@ import (
 	"github.com/receiptkit/receiptkit/redact/rulefile"
 )
 
-// example returns the block in the given language in docs/redaction.md, which must be the only one.
+// example returns the code block in the given language from docs/redaction.md, which must contain
+// exactly one such block.
 func example(t *testing.T, language string) []byte {
 	t.Helper()
 	text, err := os.ReadFile("../../docs/redaction.md")

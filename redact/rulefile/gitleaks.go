@@ -47,8 +47,8 @@ type allowlist struct {
 //
 // The secret is the submatch with the number secretGroup or, by default, the first non-empty
 // submatch. An id is converted to a lowercase name, in which - replaces characters that a name
-// cannot contain. extend is rejected because it refers to rules outside the file, and required is
-// rejected because a detector searches only a single string.
+// cannot contain. The key extend is rejected because it refers to rules outside the file, and the
+// key required is rejected because a detector searches only a single string.
 func ParseGitleaks(data []byte) ([]secret.Detector, error) {
 	if err := checkSize(data); err != nil {
 		return nil, err
@@ -94,7 +94,7 @@ func (g *gitleaks) detectors() ([]secret.Detector, error) {
 		list, ids = append(list, d), append(ids, r.ID)
 	}
 
-	// Rules are compiled here, so that an error can name the rule in the file.
+	// Rules are compiled here, so that an error can identify the rule in the file.
 	var wrong *secret.DetectorError
 	if _, err := secret.Compile(list); errors.As(err, &wrong) {
 		return nil, &Error{Rule: ids[wrong.Index], Detail: wrong.Reason}
@@ -120,8 +120,8 @@ func (r *rule) detector(g *gitleaks) (secret.Detector, *Error) {
 		d.Keywords = append(d.Keywords, strings.ToLower(k))
 	}
 
-	// The allowlists of the rule itself come first, followed by those in the configuration that
-	// apply to all rules or name this rule.
+	// The rule's own allowlists come first, followed by the allowlists of the configuration that
+	// apply to all rules or to this rule.
 	lists := slices.Concat(one(r.Allowlist), r.Allowlists)
 	for _, a := range slices.Concat(one(g.Allowlist), g.Allowlists) {
 		if len(a.TargetRules) == 0 || slices.Contains(a.TargetRules, r.ID) {
@@ -149,8 +149,8 @@ func one(a *allowlist) []allowlist {
 	return []allowlist{*a}
 }
 
-// allowance returns an allowance that is equivalent to an allowlist for a single text, if there is
-// one.
+// allowance returns the allowance that has the same effect on a single string as the allowlist, if
+// there is one.
 func (a *allowlist) allowance() (secret.Allowance, bool, *Error) {
 	r := secret.Allowance{Patterns: a.Regexes, StopWords: a.StopWords}
 	switch strings.ToUpper(a.Condition) {
@@ -171,8 +171,8 @@ func (a *allowlist) allowance() (secret.Allowance, bool, *Error) {
 		return r, false, &Error{Detail: fmt.Sprintf("unknown regexTarget %q", a.RegexTarget)}
 	}
 
-	// An allowlist that requires all of its criteria never applies to a string if it has a
-	// criterion for paths or commits.
+	// If an allowlist requires all of its criteria, and one of them concerns paths or commits, the
+	// allowlist never applies to a string.
 	elsewhere := r.All && len(a.Paths)+len(a.Commits) > 0
 	return r, !elsewhere && len(r.Patterns)+len(r.StopWords) > 0, nil
 }

@@ -205,9 +205,9 @@ func secretOf(re *syntax.Regexp) *syntax.Regexp {
 }
 
 // TestDefaultGeneralizes generates new secrets from the pattern of each gitleaks rule, and verifies
-// how many of them are found by the default detectors. Most of the secrets that are not found could
-// result only from a pattern: prefixes in capital letters, curl with control characters, and JWTs
-// that are not JSON.
+// how many of them the default detectors find. Most of the secrets that are not found have forms
+// that only a pattern can generate: prefixes in capital letters, curl with control characters, and
+// JWTs that are not JSON.
 func TestDefaultGeneralizes(t *testing.T) {
 	ours := compile(t, secret.Default())
 	forms := []string{

@@ -186,9 +186,9 @@ func document(data []byte) (*yaml.Node, error) {
 	return doc.Content[0], nil
 }
 
-// syntaxError separates the line from a library error, because the library states the line only in
-// its message, and removes the part of the file that the library quotes, because it may be a
-// pattern, such as *AKIA…, that a user wrote without quotation marks.
+// syntaxError separates the line number from the message of a library error, because the library
+// states it only there. It also removes the part of the file that the message quotes, which may be
+// a pattern, such as *AKIA…, that a user wrote without quotation marks.
 func syntaxError(err error) error {
 	detail := strings.TrimPrefix(err.Error(), "yaml: ")
 	line := 0

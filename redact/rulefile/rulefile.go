@@ -33,8 +33,8 @@
 //
 // [ParseGitleaks] parses the rules in a gitleaks configuration. Receipts contain no files and no
 // commits. The path of a rule is therefore ignored, and a rule with only a path is omitted. The
-// path and commit criteria of an allowlist are also omitted, and an allowlist that requires all of
-// its criteria never applies if it has a path or commit criterion.
+// path and commit criteria of an allowlist are also omitted. An allowlist that has such a
+// criterion, and requires all of its criteria, never applies.
 //
 // # Limits
 //
