@@ -18,8 +18,8 @@ func Default() []Detector {
 }
 
 // HomePath returns a detector for the name of a person in the path of a home directory. Such a name
-// is not a secret, but the readers of a receipt do not need it. It ignores common accounts on
-// machines and in images.
+// is not a secret, but the readers of a receipt do not need it. The detector ignores common
+// accounts on machines and in images.
 func HomePath() Detector {
 	return Detector{
 		Name:     "home_path",
@@ -40,7 +40,7 @@ const (
 		`(?:[?:]{0,3}=>?|:|\|\||>|<-|,)` +
 		`[\s'"\\\x60=(@]{0,6}` // opens the value
 
-	// This form is stricter, for names that are everyday words.
+	// This stricter form is used after names that are everyday words.
 	given = `["'\\\x60\])]{0,3}[ \t]*` +
 		`(?:(?:[?:]{0,3}=>?|:|\|\||>|<-)[ \t]*(?:[|>]?-?\r?\n[ \t]+)?["'\\\x60(@]{0,4}|,[ \t]*["'\\\x60]{1,3})`
 
@@ -59,8 +59,8 @@ func bounded(name, form string, entropy float64) Detector {
 	return d
 }
 
-// isolated returns a detector for a token that could also occur in base64 by chance, and that must
-// therefore stand apart from other base64 characters.
+// isolated returns a detector for a token whose form can also occur in base64 by chance. The token
+// must not be adjacent to other base64 characters.
 func isolated(name, form string, entropy float64) Detector {
 	return Detector{Name: name, Pattern: `(?:^|[^\w+/-])(` + form + `)(?:[^\w+/=-]|$)`, Group: 1, Entropy: entropy}
 }

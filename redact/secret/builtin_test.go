@@ -31,8 +31,8 @@ func mixed(n int) string {
 
 func hexes(n int) string { return strings.Repeat("8f3a91c7e20b5d64", n/16+1)[:n] }
 
-// TestUpstreamDetectors verifies that each pattern accepts its shortest and its longest text, and
-// rejects texts that are one character shorter or longer (session-bundle.md, section 4).
+// TestUpstreamDetectors verifies that each pattern accepts text of its minimum and its maximum
+// length, and rejects text that is one character shorter or longer (session-bundle.md, section 4).
 func TestUpstreamDetectors(t *testing.T) {
 	s := compile(t, Upstream())
 	all := func(prefix, letters string, lengths ...int) (list []string) {
@@ -250,8 +250,9 @@ func TestSurvivors(t *testing.T) {
 	}
 }
 
-// TestReceiptsSurvive verifies that no valid receipt contains a secret and that each private key in
-// the fixtures does. The source code of this module must contain only secrets that tests need.
+// TestReceiptsSurvive verifies that no valid receipt contains a secret, and that each private key
+// in the fixtures is found. The source code of this module must contain only secrets that tests
+// need.
 func TestReceiptsSurvive(t *testing.T) {
 	s := compile(t, Default())
 	hits, files := map[string]int{}, 0

@@ -109,9 +109,9 @@ func contexts() []Detector {
 // maxColumn is the maximum number of table columns after the password column.
 const maxColumn = 6
 
-// columns returns detectors for values in a column whose heading denotes a password. They search
-// the first row of a table and the first row that a statement inserts. Columns are counted from the
-// end of the row, so that a match can begin at the heading.
+// columns returns detectors for values in a column whose heading denotes a password. The detectors
+// search the first row of a table and the first row that a statement inserts. Columns are counted
+// from the end of the row, so that a match can begin at the heading.
 func columns() []Detector {
 	stop := placeholders()
 	const (
@@ -146,8 +146,8 @@ func columns() []Detector {
 // reported under the name of the service.
 func latestTokens() []Detector {
 	return []Detector{
-		// A token of a service that has no detector consists of the owner, the kind of token, and
-		// at least 20 letters or digits.
+		// This pattern matches tokens of services that have no detector: the owner, the kind of
+		// token, and at least 20 letters or digits.
 		token("prefixed_token", `[a-z]{2,12}_(?:live|test|prod|sk|sec|secret|key|pat|api|apikey|token)_[A-Za-z0-9]{20,}\b`, 3.5).allow(words, identifier, `^[^0-9]*$`),
 		token("extended_private_key", `[xyzt]prv[1-9A-HJ-NP-Za-km-z]{90,112}\b`, 4),
 		token("firecrawl_key", `fc-[0-9a-f]{32}\b`, 3),

@@ -2,14 +2,14 @@ package secret
 
 import "strings"
 
-// A value is quoted, with escaped quotation marks if it is inside another string, or it is bare and
-// ends at a terminator. Only quoted values may contain spaces.
+// A value is either quoted, with escaped quotation marks if it is inside another string, or bare. A
+// bare value ends at a terminator. Only quoted values may contain spaces.
 const (
 	quoted = `\\*"([^"\\\n]{4,})\\*"|\\*'([^'\\\n]{4,})\\*'|\x60([^\x60\n]{4,})\x60|&quot;([^&\n]{4,})&quot;`
 	plain  = `[^\s"'\\,;&<>(){}\[\]\x60$%*|]`
 	marked = plain + `*(?:[0-9!@#?^~+=/_.-]|(?-i:[A-Z][a-z]{1,2}[A-Z]))` + plain + `*` // more than a word
 
-	// The name ends, may be followed by a type, and is assigned a value.
+	// These patterns match the end of the name, an optional type, and the assignment.
 	closes = `(?:["'\\\])]*|&quot;)[ \t]*`
 	typing = `(?::[ \t]*(?:&?str|[Ss]tring|Optional\[str\]|Text)[ \t]*|[ \t](?:string)[ \t]+)?`
 	equals = `(?:[?:|]{0,2}=>?|:|：)[ \t]*(?:[|>][-+]?[ \t]*\r?\n[ \t]+)?`
