@@ -54,10 +54,10 @@
 //	 "verificationMaterial": {"publicKey": {"hint": "…"}},
 //	 "dsseEnvelope": {"payload": "…", "payloadType": "application/vnd.in-toto+json", "signatures": [{"sig": "…"}]}}
 //
-// The member hint is the ID of the key. The signature does not cover hint, which only specifies the
-// trusted key to try. No other key is tried. The members payload and sig are standard base64 with
-// padding and without whitespace. A bundle has at most [MaxBytes] bytes. It is strict JSON (RFC
-// 7493) with exactly these members. In addition, the signature may have a keyid, which must be
+// The member hint is the ID of the key. The signature does not cover the hint, which specifies only
+// the trusted key to try. No other key is tried. The members payload and sig are standard base64
+// with padding and without whitespace. A bundle has at most [MaxBytes] bytes. It is strict JSON
+// (RFC 7493) with exactly these members. In addition, the signature may have a keyid, which must be
 // empty or equal to the hint.
 //
 // # Reading
