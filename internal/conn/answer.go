@@ -83,7 +83,7 @@ func (a *Answer) Duplex() { _ = a.control.EnableFullDuplex() }
 // Linger makes the server close the connection after this response instead of reading an unwanted
 // body. The server delays the close, so that a client that is still sending receives the response.
 // net/http does this only for a body that exceeds a limit, so Linger simulates such a body. For a
-// writer that is not from net/http, Linger only sets the Connection header.
+// writer that is not from net/http, Linger sets only the Connection header.
 func (a *Answer) Linger() {
 	a.Header().Set("Connection", "close")
 	limited := http.MaxBytesReader(a.ResponseWriter, io.NopCloser(strings.NewReader("beyond")), 0)
