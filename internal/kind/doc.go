@@ -6,7 +6,7 @@
 //		fmt.Printf("not a receipt, but %s: %s\n", found.What, found.Next)
 //	}
 //
-// The package only recognizes files. A file is [Unknown] if the package does not recognize it, or
-// if it may contain a receipt, even a damaged one. A verifier must evaluate such a file.
-// Recognizing a file verifies nothing.
+// The package recognizes files, but does not verify them. A file is [Unknown] if the package does
+// not recognize it, or if it may contain a receipt, even a damaged one. A verifier must evaluate
+// such a file.
 package kind
