@@ -190,8 +190,9 @@ func (s *shareReader) read(ctx context.Context, in *first) error {
 	return nil
 }
 
-// name makes a report name the related receipt together with its input. Package stream reads only
-// one input, so it describes the link as if that receipt were in the same input.
+// name corrects the parts of a report that name another receipt, because that receipt may be in
+// another input. Package stream reads only one input, so it describes the link as if that receipt
+// were in the same input.
 func (s *shareReader) name(rep *receipt.Report, at join.Place) {
 	if m := s.marks[at]; (m.Related != receipt.Place{}) {
 		s.reword(rep, m.Related)
