@@ -13,9 +13,9 @@ import (
 //
 //	agent KEY…
 //
-// It starts an ssh-agent that has keys of package keyservice and runs until the script ends. For
-// each key, a variable contains the value for --key: for example, $P256 for the key p256 and $OTHER
-// for other-ed25519.
+// It starts an ssh-agent with keys from package keyservice. The agent runs until the script ends.
+// For each key, a variable contains the value for --key: for example, $P256 for the key p256 and
+// $OTHER for other-ed25519.
 func startAgent(ts *testscript.TestScript, neg bool, names []string) {
 	if neg || len(names) == 0 {
 		ts.Fatalf("usage: agent key…")

@@ -36,7 +36,8 @@ func plantings() []planting {
 	}
 }
 
-// plant inserts a string into a bundle. If the last step is nil, the string is a member name.
+// plant inserts a string into a bundle. If the last step is nil, the string is inserted as a member
+// name.
 func plant(t *testing.T, data []byte, way []any, text string) []byte {
 	t.Helper()
 	var v any
@@ -67,8 +68,8 @@ func plant(t *testing.T, data []byte, way []any, text string) []byte {
 	return b.Bytes()
 }
 
-// bundleSecrets returns the 16 kinds of secrets that bundles are searched for. They are assembled
-// at run time, so that the source contains none of them.
+// bundleSecrets returns one secret of each of the 16 kinds for which bundles are searched. They are
+// assembled at run time, so that the source contains none of them.
 func bundleSecrets() (list [][2]string) {
 	letters := strings.Repeat("a1B2c3D4", 8)
 	upper := strings.ToUpper(letters)
@@ -99,7 +100,7 @@ func leaks(text, secret string) string {
 // TestBundleSecrets verifies that a planted secret makes every subcommand exit with code 1 and
 // report the location and the rule, without writing a file or printing any part of the secret. It
 // also verifies that a sanitized bundle does not contain the secret. At full size, each of the 16
-// secrets is planted at ten locations, and otherwise at two.
+// secrets is planted at ten locations. Otherwise, each is planted at two.
 func TestBundleSecrets(t *testing.T) {
 	code, local, stderr := command(nil, "bundle", "export", "../../receipt/bundle/testdata/run.json", "--local")
 	if code != 0 {

@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// helpWords is the maximum number of words in the help of all commands, and textWords is the
-// maximum without the lines that describe flags.
+// helpWords is the maximum number of words in the help of all commands. textWords is the maximum if
+// lines that describe flags are not counted.
 const helpWords, textWords = 7250, 5100
 
 // TestCommandList verifies that docs/cli.txt lists every command with its flags and defaults, so

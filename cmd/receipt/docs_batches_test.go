@@ -11,8 +11,8 @@ import (
 	"github.com/receiptkit/receiptkit/fixtures/testsize"
 )
 
-// fewer maps each command in docs/batches.md that processes a thousand drafts to a command that
-// processes forty, among which draft number 417 becomes number seventeen. Each key occurs exactly
+// fewer maps commands in docs/batches.md to commands that process forty drafts instead of a
+// thousand. Among the forty drafts, draft number 417 becomes number 17. Each key occurs exactly
 // once on the page.
 var fewer = map[string]string{"seq -w 1 1000": "seq -w 0401 0440", "sed -n 417p": "sed -n 17p", "sed -n 418p": "sed -n 18p"}
 
@@ -76,7 +76,7 @@ func TestBatchesDocument(t *testing.T) {
 
 type step struct{ name, commands string }
 
-// marked returns, in order, the fenced blocks that follow the comment <!-- test: NAME -->.
+// marked returns, in order, the fenced blocks that follow the comment "<!-- test: NAME -->".
 func marked(t *testing.T, file string) (steps []step) {
 	t.Helper()
 	doc := readFile(t, file)

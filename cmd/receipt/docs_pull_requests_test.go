@@ -25,7 +25,7 @@ type gate struct {
 	arrange func(p *project, dir string) // creates the checkout that the CI system would create
 }
 
-// gates parses the jobs on the page in the same way as the CI systems.
+// gates parses the jobs on the page as the CI systems do.
 func gates(t *testing.T) []gate {
 	t.Helper()
 	page := readFile(t, pullRequests)

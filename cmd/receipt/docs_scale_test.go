@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestScaleDocument verifies that the commands in docs/scale.md for a machine with many cores work.
+// TestScaleDocument verifies the commands in docs/scale.md for a machine with many cores.
 func TestScaleDocument(t *testing.T) {
 	needs(t, "bash", "xargs")
 	fixtures := absolute(t, "../../fixtures")

@@ -11,8 +11,8 @@ import (
 	"github.com/receiptkit/receiptkit/fixtures/vectors"
 )
 
-// A daily contains the commands for daily use from docs/sources.md and a home directory with real
-// logs.
+// A daily fixture contains the commands for daily use from docs/sources.md, and a home directory
+// with real logs.
 type daily struct {
 	t      *testing.T
 	home   string

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// addReplay adds a log, a request to replay its task with a substitution, and the results: the
-// replayed events and the receipts of the task and its replay.
+// addReplay adds a log, a request to replay the log's task with a substitution, and the results.
+// The results are the replayed events, and the receipts of the task and of its replay.
 func addReplay(t *testing.T, files map[string][]byte) {
 	t.Helper()
 	script := readFile(t, "testdata/replay.txtar")

@@ -20,10 +20,10 @@ import (
 )
 
 // TestExamples verifies that both examples in the help of every command work. Each example runs in
-// a directory that contains the files it uses. The examples of receipt keys depend on each other,
-// and the examples of receipt init and receipt hook depend on the user's home directory, so scripts
-// test these commands. The examples of receipt serve run until they are interrupted, so they have a
-// separate test.
+// a directory that contains the files it uses. The examples of "receipt keys" depend on each other,
+// and the examples of "receipt init" and "receipt hook" depend on the user's home directory, so
+// these examples are tested by scripts instead. The examples of "receipt serve" run until they are
+// interrupted, so they have a separate test.
 func TestExamples(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it starts some hundred processes")

@@ -13,7 +13,8 @@ import (
 	"github.com/receiptkit/receiptkit/fixtures/testsize"
 )
 
-// A chore is a command that writes files in a directory that prepare has filled.
+// A chore is a command that writes files. It runs in a directory that the commands in prepare have
+// set up.
 type chore struct {
 	prepare [][]string // commands
 	line    []string
@@ -45,7 +46,7 @@ func TestEachCallFails(t *testing.T) {
 		t.Skip("it starts some hundred processes")
 	}
 	strace.Path(t)
-	step := 17 // for frequent calls, test only one call in this many
+	step := 17 // for frequent calls, only one in this many calls is tested
 	if os.Getenv("RECEIPT_FAULTS") == "all" {
 		step = 1
 	}

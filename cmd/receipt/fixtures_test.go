@@ -84,7 +84,7 @@ func TestEmptyFiles(t *testing.T) {
 	}
 }
 
-// some returns the complete list at full size, and an eighth of it otherwise.
+// some returns the complete list at full size, and every eighth element of it otherwise.
 func some[T any](list []T) (kept []T) {
 	for i, v := range list {
 		if testsize.Full() || i%8 == 0 {
@@ -164,7 +164,7 @@ func compiled(t *testing.T, name schemas.Name) *schemas.Schema {
 	return s
 }
 
-// inReport returns the report for a line and the reports in the entire document.
+// inReport returns the report in line, followed by the reports in the entire document.
 func inReport(root, line canon.Node) []canon.Node {
 	list := []canon.Node{line}
 	for _, n := range root.Member("reports").Elements() {

@@ -19,13 +19,13 @@ import (
 	"github.com/receiptkit/receiptkit/fixtures/vectors"
 )
 
-// roomVariable is the environment variable that limits the file size, in bytes. The limit is set in
-// a separate process because it applies to all files that a process writes, and go test itself
-// writes files.
+// roomVariable is the environment variable that sets the maximum size of files, in bytes. The limit
+// is set in a separate process because it applies to all files that a process writes, and go test
+// itself writes files.
 const roomVariable = "RECEIPT_TEST_ROOM"
 
-// programVariable is the environment variable for the directory of another program receipt, such as
-// one of a release, that the scripts run.
+// programVariable is the environment variable for the directory of another build of receipt, such
+// as a release, for the scripts to run.
 const programVariable = "RECEIPT_TEST_PROGRAM"
 
 func TestMain(m *testing.M) {
@@ -128,7 +128,8 @@ func many() string {
 	return "[n-p]*"
 }
 
-// exits N COMMAND ARG… runs a command and fails unless it exits with code N.
+// exits implements the script command "exits N COMMAND ARG…", which runs a command and fails unless
+// the command exits with code N.
 func exits(ts *testscript.TestScript, neg bool, args []string) {
 	expectExit(ts, neg, args, func() int {
 		err := ts.Exec(args[1], args[2:]...)

@@ -105,7 +105,8 @@ func TestMergeLaundered(t *testing.T) {
 	}
 }
 
-// withoutRoster returns a report in the form that an older version wrote.
+// withoutRoster removes the roster from a report, because reports from an older version have no
+// roster.
 func withoutRoster(text string) string {
 	return regexp.MustCompile(`,"roster":{"streams":\[.*?\],"sources":\[[^]]*\](?:,"outcomes":true)?}`).ReplaceAllString(text, "")
 }

@@ -188,7 +188,7 @@ func deal(t *testing.T, r *rand.Rand, dir string, list [][]byte) (parts []handfu
 	return parts
 }
 
-// verify verifies a part, and writes its report in a random format.
+// verify verifies a part, and writes the report in a randomly chosen format.
 func (p *handful) verify(t *testing.T, r *rand.Rand, trust []string, report string) (path string, code int) {
 	t.Helper()
 	args := append([]string{"verify", "--jobs", "1"}, trust...)

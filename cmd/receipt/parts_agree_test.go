@@ -70,7 +70,7 @@ func (r *lakeReport) found() (list []lake.Finding) {
 	return slices.Compact(list) // a copy that is not counted is also listed
 }
 
-// A poured represents a lake that was written to files, and its known heads.
+// A poured lake is a lake that was written to files, together with its known heads.
 type poured struct {
 	sqlFolder
 	*lake.Lake
@@ -171,7 +171,7 @@ func apart(got, planted []lake.Finding) string {
 // TestPartsAgree verifies that three methods find exactly the chain faults that were planted: one
 // verification of all parts, a merge of the parts' reports, and SQL queries on their rows. The
 // parts overlap and are in any order. Package join performs the same comparison with another
-// engine. CI uses 100 parts and, in the step sql, DuckDB with 100,000 receipts.
+// engine. CI uses 100 parts. In the step "sql", it uses DuckDB and 100,000 receipts.
 func TestPartsAgree(t *testing.T) {
 	n, parts, engine := 1200, 9, os.Getenv("DUCKDB")
 	if testsize.Full() {

@@ -159,8 +159,8 @@ func lightlyEncrypted(t *testing.T, key string) []byte {
 	return file.Bytes()
 }
 
-// TestPassphraseWrong verifies that no receipt and no key is written if the passphrase is wrong or
-// empty.
+// TestPassphraseWrong verifies that neither a receipt nor a key is written if the passphrase is
+// wrong or empty.
 func TestPassphraseWrong(t *testing.T) {
 	dir := t.TempDir()
 	_, key, err := ed25519.GenerateKey(nil)
@@ -218,8 +218,8 @@ func TestPassphraseWrong(t *testing.T) {
 	}
 }
 
-// TestPassphraseWithoutTerminal verifies that, without a terminal, no command prompts over a pipe
-// or waits.
+// TestPassphraseWithoutTerminal verifies that a command without a terminal neither prompts over a
+// pipe nor waits for input.
 func TestPassphraseWithoutTerminal(t *testing.T) {
 	dir := t.TempDir()
 	text := readFile(t, "internal/custody/testdata/scrypt.pem")

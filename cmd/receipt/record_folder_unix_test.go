@@ -177,7 +177,7 @@ func TestRecordFolderAtOnce(t *testing.T) {
 	allOnce(t, sessions)
 }
 
-// TestRecordOddFolder verifies that files that are not logs, links, and unreadable files are
+// TestRecordOddFolder verifies that links, unreadable files, and files that are not logs are
 // reported and do not prevent the recording of other files.
 func TestRecordOddFolder(t *testing.T) {
 	sessions := folderOfLogs(t)

@@ -88,7 +88,7 @@ func TestRedactionExamples(t *testing.T) {
 		t.Error("the receipt has another commitment")
 	}
 
-	// This is a draft that should have been redacted before it was sealed, with a new ID.
+	// This draft has a new ID, and should have been redacted before it was sealed.
 	draft["receipt_id"] = "receipt_01K0OTHER"
 	text, err = json.Marshal(draft)
 	if err != nil {

@@ -100,7 +100,7 @@ func sampleSecrets(t *testing.T) []knownSecret {
 // A watch contains all parts of all secrets, in every encoding that output might use.
 type watch map[[piece]byte]int
 
-// piece is the length of the parts of a secret that are searched for.
+// piece is the length, in bytes, of the parts of secrets that the output is searched for.
 const piece = 12
 
 func newWatch(secrets []knownSecret) watch {
@@ -126,7 +126,7 @@ func newWatch(secrets []knownSecret) watch {
 	return w
 }
 
-// telling reports whether a part of a secret is random. Text such as BEGIN PRIVATE KEY and the
+// telling reports whether a part of a secret is random. Text such as "BEGIN PRIVATE KEY" and the
 // prefixes of tokens is not secret.
 func telling(window [piece]byte) bool {
 	letters := map[byte]bool{}
@@ -141,7 +141,7 @@ func telling(window [piece]byte) bool {
 	return digits > 0 && len(letters) >= 6
 }
 
-// sees returns the index of a secret of which text contains a part, and the offset of that part.
+// sees returns the index of a secret that text contains in part, and the offset of that part.
 func (w watch) sees(text []byte) (secret, at int) {
 	for i := 0; i+piece <= len(text); i++ {
 		if n := w[[piece]byte(text[i:i+piece])]; n > 0 {
@@ -151,7 +151,7 @@ func (w watch) sees(text []byte) (secret, at int) {
 	return 0, 0
 }
 
-// A stage is a directory that contains planted secrets and in which commands run.
+// A stage is a directory with planted secrets, in which commands run.
 type stage struct {
 	dir, temp string
 	real      bool   // whether commands run in separate processes

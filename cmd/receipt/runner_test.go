@@ -20,9 +20,9 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 )
 
-// runners are processes that run the commands of scripts, one after another, because the start of a
-// process takes longer than most commands. At full size, each command runs in a separate process,
-// as if the script used exec.
+// runners are processes that run the commands of scripts, one after another, because starting a
+// process takes longer than running most commands. At full size, each command runs in a separate
+// process, as if the script used exec.
 type runners struct {
 	mu   sync.Mutex
 	idle []*runner
@@ -35,7 +35,7 @@ type runner struct {
 	tells   *json.Decoder
 }
 
-// An order is a command for a runner, and a ran is the result of a command.
+// An order is a command for a runner. A ran is the result of the command.
 type (
 	order struct {
 		Dir       string
@@ -150,7 +150,7 @@ func serveOrders() {
 				panic(err)
 			}
 		}
-		runtime.GOMAXPROCS(processors) // receipt verify --jobs sets the value for the entire process
+		runtime.GOMAXPROCS(processors) // "receipt verify --jobs" sets the value for the entire process
 
 		var out, told bytes.Buffer
 		code := run(context.Background(), o.Args, &cli.Env{

@@ -68,7 +68,7 @@ func alternatives(line string) (lines []string) {
 }
 
 // TestAlternatives verifies that A precedes B in the expansion of {A,B}, and that the first
-// alternatives of a line vary slowest.
+// alternatives of a line vary most slowly.
 func TestAlternatives(t *testing.T) {
 	got := alternatives("verify {a,b}.{json,csv,} -")
 	want := []string{"verify a.json -", "verify a.csv -", "verify a. -", "verify b.json -", "verify b.csv -", "verify b. -"}

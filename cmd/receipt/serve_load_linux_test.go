@@ -92,7 +92,7 @@ func TestServeUnderAttack(t *testing.T) {
 }
 
 // timeOfOthers returns the processor time that all processes except this one and the server have
-// used so far, including time that the host of a virtual machine used.
+// used so far. On a virtual machine, it includes time that the host used.
 func timeOfOthers(t *testing.T, r *running) time.Duration {
 	t.Helper()
 	const tick = 10 * time.Millisecond // unit of the times in proc_stat(5) and proc_pid_stat(5)
@@ -119,8 +119,8 @@ func timeOfOthers(t *testing.T, r *running) time.Duration {
 	return all - server - time.Duration(mine.Utime.Nano()+mine.Stime.Nano())
 }
 
-// shippedMemory returns the memory limit that the files in docs/deploy set, and the program's soft
-// limit.
+// shippedMemory returns the memory limit and the program's soft limit, as set by the files in
+// docs/deploy.
 func shippedMemory(t *testing.T) (limit int64, soft string) {
 	t.Helper()
 	found := map[string]bool{}
@@ -176,7 +176,7 @@ func newMemoryGroup(t *testing.T, limit int64) *memoryGroup {
 			continue
 		}
 		g.dir, g.v2 = dir, file == "memory.max"
-		t.Cleanup(func() { // at this time, the processes in the group have ended
+		t.Cleanup(func() { // the processes in the group have ended by now
 			for range 100 {
 				if os.Remove(dir) == nil {
 					return
@@ -192,7 +192,7 @@ func newMemoryGroup(t *testing.T, limit int64) *memoryGroup {
 	return g
 }
 
-// command starts a program inside the group, from its first instruction.
+// command returns a command for a program that is in the group from its first instruction.
 func (g *memoryGroup) command(program, soft string, args ...string) *exec.Cmd {
 	script := `exec "$@"`
 	if g.dir != "" {
@@ -356,7 +356,7 @@ func (a *attack) start(t *testing.T) {
 	a.wg.Go(func() { a.bomb(bomb) })
 }
 
-// connect opens n connections, writes the string say to each, and never reads.
+// connect opens n connections, writes say to each of them, and never reads.
 func (a *attack) connect(n int, say string, counter *atomic.Int64) {
 	var open []net.Conn
 	defer func() {

@@ -24,7 +24,7 @@ import (
 // patient is the longest time that tests wait for an expected event.
 const patient = time.Minute
 
-// A running is a process that was started with receipt serve.
+// A running server is a process that was started with "receipt serve".
 type running struct {
 	t   *testing.T
 	cmd *exec.Cmd
@@ -350,14 +350,14 @@ func TestServeAPIKeys(t *testing.T) {
 	}
 }
 
-// An open is a request whose body is still being sent.
+// An open request is a request whose body is still being sent.
 type open struct {
 	body   *io.PipeWriter
 	answer chan string // "" if the server cut off the request
 }
 
-// openRequest starts a request that verifies a stream of receipts and sends some lines. There must
-// be at least two, because a single line is classified only after the next line arrives.
+// openRequest starts a request that verifies a stream of receipts and sends some lines. At least
+// two lines are required, because a single line is classified only after the next line arrives.
 func (r *running) openRequest(lines string) *open {
 	r.t.Helper()
 	read, write := io.Pipe()

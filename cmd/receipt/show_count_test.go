@@ -57,8 +57,8 @@ func (p *plainReceipt) array(pointer string) []any {
 	return list
 }
 
-// text returns the string at a pointer, or "" if the source did not report the string or a value
-// that contains it.
+// text returns the string at a pointer. If the source did not report the string or a value that
+// contains it, text returns "".
 func (p *plainReceipt) text(pointer string) string {
 	for i, c := range pointer + "/" {
 		if c == '/' && p.unknown[pointer[:i]] {
@@ -85,8 +85,8 @@ func (p *plainReceipt) bound(pointer string) string {
 	return ""
 }
 
-// entries returns the entries in a list that happened, without the strings that the source did not
-// report. It also returns the phrase that precedes their number, such as "at least".
+// entries returns the entries in a list, without the strings that the source did not report. It
+// also returns the phrase that precedes their number, such as "at least".
 func (p *plainReceipt) entries(list string) (entries []plainEntry, bound string) {
 	bound = p.bound(list)
 	for i, v := range p.array(list) {

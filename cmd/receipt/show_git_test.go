@@ -21,8 +21,8 @@ import (
 	"github.com/receiptkit/receiptkit/fixtures/vectors"
 )
 
-// A replayed is a session that was replayed into a git repository, with one commit for each version
-// of a file in the log.
+// A replayed session is stored in a git repository, with one commit for each version of a file in
+// the log.
 type replayed struct {
 	t       *testing.T
 	dir     string
@@ -44,8 +44,8 @@ func (r *replayed) git(in []byte, args ...string) string {
 	return string(out)
 }
 
-// replay creates the repository for a log. It reads no receipt, and uses git apply to compute the
-// results of edits.
+// replay creates the repository for a log. It does not read receipts, and uses "git apply" to
+// compute the results of edits.
 func replay(t *testing.T, log []byte) *replayed {
 	r := &replayed{t: t, dir: t.TempDir(), current: map[string]string{}}
 	r.git(nil, "init", "--quiet", "--initial-branch", "main")
@@ -61,7 +61,8 @@ func replay(t *testing.T, log []byte) *replayed {
 	return r
 }
 
-// walk commits the file contents that a value states. It supports the formats of all agents.
+// walk commits the contents of files that are recorded in a value. It supports the formats of all
+// agents.
 func (r *replayed) walk(v any) {
 	switch x := v.(type) {
 	case []any:
@@ -210,7 +211,7 @@ type shownGit struct {
 	rows           []string // "before COMMIT PATH" and "after  COMMIT PATH" rows, which follow the row of the file
 }
 
-// showGit runs receipt show --git.
+// showGit runs "receipt show --git".
 func showGit(t *testing.T, receipt, dir string) (s shownGit) {
 	t.Helper()
 	code, out, errs := command(nil, "show", "--git", dir, receipt)
@@ -230,7 +231,7 @@ func showGit(t *testing.T, receipt, dir string) (s shownGit) {
 	return s
 }
 
-// receiptOf creates a receipt of a log.
+// receiptOf creates a receipt from a log.
 func receiptOf(t *testing.T, log string) string {
 	t.Helper()
 	draft, sealed := filepath.Join(t.TempDir(), "draft.json"), filepath.Join(t.TempDir(), "receipt.json")
@@ -243,8 +244,8 @@ func receiptOf(t *testing.T, log string) string {
 }
 
 // TestShowGit compares the digests from recorded sessions with git repositories. Each repository
-// has a commit for each content that the log records, and the receipt, which other code creates,
-// contains the digests. Unless it runs at full size, the test reads only small logs.
+// has one commit for each version of a file in the log. The digests are from the receipt, which is
+// created by other code. Unless it runs at full size, the test reads only small logs.
 func TestShowGit(t *testing.T) {
 	needs(t, "git")
 	size, least, found, patched := int64(60_000), 10, 0, 0
