@@ -113,7 +113,7 @@ func emptyDir(dir string) error {
 	return nil
 }
 
-// write verifies the input, and writes the view of it.
+// write verifies the input and writes its view.
 func write(ctx context.Context, e *cli.Env, path, dir string, o *options) (*stream.Summary, error) {
 	s, err := newSite(dir)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// The script and the style of the view, which go generate writes.
+// The script and the style of the view, which "go generate" writes.
 //
 //go:embed dist/site.min.js
 var script string

@@ -19,7 +19,7 @@ import (
 	"github.com/receiptkit/receiptkit/redact"
 )
 
-// Numbers of receipts in a data file.
+// Maximum numbers of table rows and of receipts in a data file.
 const (
 	tableRows    = 25_000
 	receiptCount = 256
@@ -82,7 +82,7 @@ func (s *site) entry(rep *receipt.Report, text []byte) (one entry, sentence stri
 		return one, "", err
 	}
 	if len(text) == 0 || rep.Check(receipt.StepParse).Status != receipt.StatusPassed || s.doc.Parse(text, canon.Limits{Bytes: receipt.MaxBytes, Depth: receipt.MaxDepth}) != nil || s.doc.Root().Kind() != canon.KindObject {
-		return one, "", nil // the report describes why it cannot be read
+		return one, "", nil // the report describes why the receipt cannot be read
 	}
 	if len(s.secrets.Find(&s.doc)) > 0 {
 		one.Withheld = true

@@ -184,8 +184,8 @@ func TestIndex(t *testing.T) {
 	}
 }
 
-// TestHandler verifies that the server answers only GET and HEAD requests that have one of the
-// view's own host names and request a file of the view below its secret path.
+// TestHandler verifies that the server answers only GET and HEAD requests for files of the view,
+// with the secret path and with one of the view's own host names.
 func TestHandler(t *testing.T) {
 	dir := view(t, sealed(t, 2)...)
 	if err := os.WriteFile(filepath.Join(dir, "data", "other.txt"), nil, 0o600); err != nil {

@@ -111,8 +111,8 @@ func lines(ctx context.Context, l ledger.Reader) io.ReadCloser {
 	return r
 }
 
-// readReport adds the receipts that a report lists. A report does not contain the contents of its
-// receipts.
+// readReport adds the receipts that a report lists. A report does not include the contents of the
+// receipts that it lists.
 func readReport(e *cli.Env, path string, o *options, s *site) (*stream.Summary, error) {
 	if o.Keys != "" || o.IntegrityOnly {
 		return nil, cli.Usage("", "%q is a report, so it excludes --keys and --integrity-only", path)

@@ -9,7 +9,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// A column is a column of a table. Each value is stored once, in the order of its first use.
+// A column contains the values of one column of a table. Each distinct value is stored once, in the
+// order of its first use.
 type column struct {
 	index map[string]int
 	New   []string `json:"new"` // values that earlier parts of the table do not have
@@ -38,7 +39,7 @@ type table struct {
 	Breaks  []int              `json:"breaks"`  // rows at which a stream breaks
 }
 
-// add adds the receipt that is in row number at of the entire list.
+// add adds a receipt to the table. The receipt is in row at of the entire list.
 func (t *table) add(rep *receipt.Report, row *rows.Row, sentence string, at int) {
 	for name, value := range map[string]string{
 		"verdict": row.Verdict, "code": row.Code, "directory": directory(row.Source), "source": row.Source, "issuer": row.Issuer,
