@@ -14,7 +14,7 @@ import (
 )
 
 // Defaults contains values for flags and arguments that the command line does not specify. They are
-// read from a file that receipt init creates for the user.
+// read from a file that "receipt init" creates for the user.
 type Defaults struct {
 	Issuer string `toml:"issuer,omitempty"` // of the receipts that record issues
 	Key    string `toml:"key,omitempty"`    // that signs them
@@ -36,7 +36,7 @@ func DefaultsFile(lookup func(string) (string, bool)) string {
 	return ConfigFile(e, "config.toml")
 }
 
-// ReadDefaults reads the file of defaults. There are no defaults if no file is selected, or if the
+// ReadDefaults reads the defaults file. There are no defaults if no file is selected, or if the
 // file does not exist.
 func ReadDefaults(e *Env) error {
 	if e.Config == "" {
@@ -73,7 +73,7 @@ func ReadDefaults(e *Env) error {
 	return nil
 }
 
-// parseDefaults parses the text of a file of defaults. Unknown names are an error, because a
+// parseDefaults parses the text of a defaults file. Unknown names are an error, because a
 // misspelled name must not be ignored.
 func parseDefaults(text string) (d Defaults, err error) {
 	meta, err := toml.Decode(text, &d)
@@ -89,14 +89,14 @@ func parseDefaults(text string) (d Defaults, err error) {
 	return d, nil
 }
 
-// Marshal returns the text of a file of defaults.
+// Marshal returns the text of a defaults file.
 func (d *Defaults) Marshal() ([]byte, error) {
 	text, err := toml.Marshal(d)
 	return append([]byte("# Defaults of receipt. Flags take precedence.\n"), text...), err
 }
 
-// inDir returns a path relative to a directory. Addresses and keys that are not in files do not
-// change.
+// inDir resolves a path relative to a directory. Absolute paths, addresses, and the names of keys
+// that are not in files are returned unchanged.
 func inDir(dir, path string) string {
 	if path == "" || filepath.IsAbs(path) || strings.Contains(path, ":") {
 		return path
@@ -105,7 +105,7 @@ func inDir(dir, path string) string {
 }
 
 // InputGiven reports whether stdin provides input for a command without arguments. A pipe or a file
-// does, but a terminal or /dev/null does not.
+// provides input, but a terminal or /dev/null does not.
 func InputGiven(e *Env) bool {
 	switch in := e.In.(type) {
 	case *os.File:
@@ -117,8 +117,8 @@ func InputGiven(e *Env) bool {
 	return e.In != nil
 }
 
-// RefuseShared returns an error if other users may write to a file that a command reads by default,
-// or may replace it. On Windows, it relies on the permissions of the user's directory.
+// RefuseShared returns an error if other users may modify or replace a file that a command reads by
+// default. On Windows, it relies on the permissions of the user's directory.
 func RefuseShared(path string) error {
 	for _, path := range []string{path, filepath.Dir(path)} {
 		info, err := os.Stat(path)

@@ -34,7 +34,7 @@ type Env struct {
 
 	Drivers []ledger.Driver // of ledgers that are not files
 
-	Config   string   // file of defaults; "" for none
+	Config   string   // defaults file; "" for none
 	Defaults Defaults // that ReadDefaults read
 
 	Messages func() (*redact.Policy, error) // policy that removes secrets from messages; if nil, it is compiled for each message
@@ -105,7 +105,8 @@ func (e *Env) typed() bool {
 	return ok && IsTerminal(f)
 }
 
-// ShareTerminal makes messages, and results on a terminal, replace the progress line.
+// ShareTerminal makes messages replace the progress line. If results are written to a terminal,
+// they also replace the line.
 func (e *Env) ShareTerminal() {
 	s := &screen{w: e.Err}
 	e.screen = s

@@ -50,7 +50,7 @@ func Usage(hint, format string, args ...any) error {
 	return &Failure{ExitUsage, fmt.Errorf(format, args...), hint}
 }
 
-// An interrupted is the error of a canceled context with a clearer text.
+// An interrupted error replaces the message of a canceled context with a clearer one.
 type interrupted struct{ error }
 
 func (interrupted) Error() string   { return "interrupted" }
@@ -104,8 +104,8 @@ func Finish(e *Env, err error) int {
 	return code
 }
 
-// hintOf returns the hint for a failure, which is from the command or, for a file that is not JSON,
-// from the parser.
+// hintOf returns the hint for a failure. If the command provided no hint, and a file is not JSON,
+// the hint is from the parser.
 func hintOf(err error) string {
 	var f *Failure
 	if errors.As(err, &f) && f.Hint != "" {

@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// A File is written under a temporary name and renamed after it is complete and synced to disk, so
-// that an incomplete file is never visible. Until then, it has no name if the system supports this,
-// or a name that begins with .receipt-. This program writes all new files in this way.
+// A File becomes visible under its name only after it is complete and synced to disk. Until then,
+// the file has no name if the system supports this. Otherwise, it has a temporary name that begins
+// with ".receipt-". This program writes all new files in this way.
 type File struct {
 	out      *bufio.Writer
 	temp     *os.File
@@ -174,7 +174,7 @@ func (f *File) CommitNew() error {
 	return nil
 }
 
-// link gives the file a name that no other file may have.
+// link gives the file its name, and fails if another file has this name.
 func (f *File) link() error {
 	if f.name == "" {
 		return nameFile(f.temp, f.path)
@@ -239,7 +239,7 @@ func (f *File) Withdraw() {
 	}
 }
 
-// fault returns err with the final name of the file instead of the temporary one.
+// fault returns err with the final name of the file instead of its temporary name.
 func (f *File) fault(err error) error {
 	if err == nil {
 		return nil

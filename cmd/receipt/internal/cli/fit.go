@@ -104,9 +104,9 @@ func fold(line string, width int) string {
 	return b.String()
 }
 
-// hangOf returns the position at which the text of a line begins, after a label and at least two
-// spaces, and the column in which continuation lines begin. After the prefix of a message, this
-// column leaves room for a complete digest in 80 columns.
+// hangOf returns the position at which the text of a line begins, which is after a label and at
+// least two spaces. It also returns the column in which continuation lines begin. After the prefix
+// of a message, this column leaves room for a complete digest in 80 columns.
 func hangOf(line string, width int) (start, hang int) {
 	indent := len(line) - len(strings.TrimLeft(line, " "))
 	if strings.HasPrefix(line, "receipt: ") {
@@ -122,10 +122,10 @@ func hangOf(line string, width int) (start, hang int) {
 	return indent, indent
 }
 
-// commandIn returns the index at which a command of this program begins that extends to the end of
-// words, or len(words) if there is no such command. The command must be at the beginning, or follow
-// a word that ends in a colon. Each plain word in it must be a subcommand or the value of a flag,
-// because any other plain word means that the text is prose.
+// commandIn returns the index of the first word of a command of this program that extends to the
+// end of words. If there is no such command, it returns len(words). The command must be at the
+// beginning, or follow a word that ends in a colon. Each plain word in it must be a subcommand or
+// the value of a flag, because any other plain word means that the text is prose.
 func commandIn(words []string) int {
 	plain := regexp.MustCompile("^[a-z]+$|[,;]$").MatchString
 	for first, word := range words {
@@ -163,7 +163,7 @@ func isDigest(word string) bool {
 	return digits != ""
 }
 
-// shorten shortens a word to the room that remains on its line.
+// shorten shortens a word to fit the space that remains on its line.
 func shorten(word string, room, hang, columns int) string {
 	if before, digits, behind := digestIn(word); digits != "" && room >= 24 {
 		keep := (room - len(before) - 1 - len(behind)) / 2

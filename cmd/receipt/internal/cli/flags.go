@@ -76,7 +76,7 @@ func (i *instant) Set(text string) (err error) {
 	return nil
 }
 
-// choices is the annotation of a flag with the values that it accepts.
+// choices is the key of a flag's annotation that contains the values that the flag accepts.
 const choices = "receipt_choices"
 
 // Choices records the values that a flag accepts. Shells complete them.
@@ -124,7 +124,7 @@ func OptionalFile(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// FileArg returns the file that args name, or stdin if they name none.
+// FileArg returns the first argument, or stdin if args is empty.
 func FileArg(args []string) string {
 	if len(args) == 0 {
 		return StdinName

@@ -14,7 +14,7 @@ func CompileMessages() (*redact.Policy, error) {
 	return redact.Rules{Name: "messages", URLs: redact.URLsAnywhere, References: true, Detectors: secret.Default()}.Compile()
 }
 
-// redactText applies a policy to one text.
+// redactText applies a policy to a string.
 func redactText(policy *redact.Policy, text string) (string, error) {
 	doc, err := canon.Parse(append(canon.AppendString([]byte(`{"text":`), text), '}'))
 	if err != nil {

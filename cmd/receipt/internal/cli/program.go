@@ -83,7 +83,7 @@ func (e *StartError) Error() string { return "does not run: " + e.Err.Error() }
 // Unwrap returns the cause.
 func (e *StartError) Unwrap() error { return e.Err }
 
-// A bounded is a writer that keeps the first bytes, and calls full once if there are more.
+// A bounded writer keeps the first bytes, and calls full once if more bytes are written.
 type bounded struct {
 	kept []byte
 	most int

@@ -9,7 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// Times at which the progress line is displayed. A run that ends earlier displays no progress.
+// Delay before the progress line is first displayed, and the interval between updates. A run that
+// ends earlier displays no progress.
 const (
 	firstFrame = 500 * time.Millisecond
 	frameEvery = 250 * time.Millisecond
@@ -38,8 +39,7 @@ type Progress struct {
 	ended      sync.Once
 }
 
-// newProgress starts displaying progress on a screen with the given number of columns, or 0 if the
-// number is unknown.
+// newProgress starts displaying progress on a screen. The number of columns is 0 if it is unknown.
 func newProgress(s *screen, columns int, now func() time.Time, passes []string) *Progress {
 	width := progressWidth
 	if columns > 0 {
@@ -99,8 +99,8 @@ func (p *Progress) hide() {
 	p.screen.erase()
 }
 
-// Pass begins a pass, counted from 0, with the given totals, where 0 means unknown. If the pass has
-// already begun, only the totals change.
+// Pass begins pass n, where the first pass is 0. A total of 0 means that the total is unknown. If
+// the pass has already begun, only the totals change.
 func (p *Progress) Pass(n int, bytes, receipts int64) {
 	if p == nil {
 		return

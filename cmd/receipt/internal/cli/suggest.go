@@ -45,8 +45,8 @@ var synonyms = map[string]string{
 	"validate": "verify", "check": "verify", "view": "show", "print": "show", "inspect": "show", "cat": "show", "create": "seal", "generate": "seal", "make": "seal",
 }
 
-// below returns the subcommands with the name word in the groups of a command, such as receipt
-// batch prove for prove.
+// below returns the subcommands named word in the groups of a command. For example, it returns
+// "receipt batch prove" for "prove".
 func below(cmd *cobra.Command, word string) (verbs []string) {
 	for _, group := range cmd.Commands() {
 		for _, c := range group.Commands() {
@@ -68,8 +68,8 @@ func WithLine(ctx context.Context, args []string) context.Context {
 }
 
 // rest returns the words after a misspelled command, including flags, so that the hint can repeat
-// them. It returns them only if they are few, short, and either names of files or words without
-// special characters, because other words may contain anything.
+// them. It returns them only if there are few words, each of them is short, and each is a file name
+// or has no special characters, because other words may contain anything.
 func rest(cmd *cobra.Command, args []string) (words []string) {
 	const most, longest = 8, 60
 	typed := args
@@ -123,7 +123,7 @@ func FlagHint(cmd *cobra.Command, err error) string {
 	return cmd.CommandPath() + " --help shows the flags"
 }
 
-// elsewhere returns a hint for a flag that other programs have, but that has a different form in
+// elsewhere returns a hint for a flag that is common in other programs but has a different form in
 // this program.
 func elsewhere(cmd *cobra.Command, name string) string {
 	has := func(flag string) bool { return cmd.Flags().Lookup(flag) != nil }
@@ -191,9 +191,9 @@ func Nearest(word string, names []string) string {
 	return best
 }
 
-// Distance returns the number of changes that turn one word into another, where a change inserts,
-// deletes, or replaces a letter, or swaps two adjacent letters (the restricted Damerau–Levenshtein
-// distance).
+// Distance returns the number of changes that turn one word into another (the restricted
+// Damerau–Levenshtein distance). A change inserts, deletes, or replaces a letter, or swaps two
+// adjacent letters.
 func Distance(a, b string) int {
 	rows := [3][]int{make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)}
 	before, last, row := rows[0], rows[1], rows[2]

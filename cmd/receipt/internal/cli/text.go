@@ -52,8 +52,8 @@ func ShellName(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// Bare formats an untrusted name inside a sentence. It quotes the name if it could be mistaken for
-// part of the sentence.
+// Bare formats an untrusted name for use inside a sentence. It quotes the name if it could be
+// mistaken for part of the sentence.
 func Bare(s string) string {
 	if ShellName(s) == s {
 		return s
@@ -112,7 +112,7 @@ func ClockText(n canon.Node, withDate bool) string {
 	return t.UTC().Format("15:04:05")
 }
 
-// Number formats a JSON number for display. Other values are formatted as by Show.
+// Number formats a JSON number for display. Other values are formatted by Show.
 func Number(n canon.Node) string {
 	if n.Kind() != canon.KindNumber {
 		return Show(n)
@@ -150,8 +150,8 @@ func Count(n int) string { return Group3(strconv.Itoa(n)) }
 
 const LabelWidth = 13
 
-// Rows formats lines under one label. It prints at most most lines, and the number of further lines
-// out of total.
+// Rows formats lines under one label. If there are more lines than most, it replaces the
+// other lines with the number of lines that are omitted from total.
 func Rows(label string, lines []string, most, total int) string {
 	var b strings.Builder
 	for i, line := range lines {
@@ -183,7 +183,7 @@ func RolesText(k *keys.PublicKey) string {
 	return strings.Join(names, ", ")
 }
 
-// KeyStatus returns the status that a signature by the key would have now: valid, revoked, expired,
+// KeyStatus returns the status of a signature that the key would make now: valid, revoked, expired,
 // or not_yet_valid.
 func KeyStatus(k *keys.PublicKey, now time.Time) string {
 	r := k.Revoked

@@ -25,8 +25,8 @@ func openUnnamed(folder string) *os.File {
 
 func pathOf(f *os.File) string { return "/proc/self/fd/" + strconv.Itoa(int(f.Fd())) }
 
-// nameFile gives an unnamed file a name that no other file may have. It does not use os.Link, which
-// does not follow the link in /proc.
+// nameFile gives an unnamed file its name, and fails if another file has this name. It does not use
+// os.Link, which does not follow the link in /proc.
 func nameFile(f *os.File, path string) error {
 	err := unix.Linkat(unix.AT_FDCWD, pathOf(f), unix.AT_FDCWD, path, unix.AT_SYMLINK_FOLLOW)
 	if err != nil {
