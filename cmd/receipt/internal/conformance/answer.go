@@ -17,10 +17,10 @@ import (
 // The verdicts that an answer may contain. The index of a verdict is its exit status.
 var verdicts = [...]string{"valid", "invalid", "undecidable"}
 
-// noAnswer is an exit status that is not an answer.
+// noAnswer is an exit status that does not represent an answer.
 const noAnswer = 4
 
-// jwksVariable names the environment variable with the key set for third-party receipts.
+// jwksVariable is the name of the environment variable with the key set for third-party receipts.
 const jwksVariable = "AEV_RECEIPT_JWKS"
 
 // contextVariable is the name of the environment variable with the receipts that precede a
@@ -170,7 +170,7 @@ func run(ctx context.Context, e *cli.Env, line Line, args []string) (code int, o
 	return code, stdout.Bytes(), bytes.TrimSpace(stderr.Bytes())
 }
 
-// A report contains the parts of the reports of verify and replay check that an answer needs.
+// A report contains the members that an answer needs from the report of "verify" or "replay check".
 type report struct {
 	receipt.Report // of replay check
 	Reports        []*receipt.Report
@@ -261,7 +261,7 @@ func (r *report) undeciding() (code, step string) {
 	return code, step
 }
 
-// askBundle runs receipt bundle validate, and reads the answer from its result.
+// askBundle runs "receipt bundle validate", and reads the answer from its result.
 func askBundle(ctx context.Context, e *cli.Env, line Line, args []string) (*answer, error) {
 	code, out, said := run(ctx, e, line, args)
 	var result struct{ Kind string }

@@ -69,7 +69,7 @@ func readCase(path string) (*testCase, error) {
 	return c, nil
 }
 
-// roles maps the roles of inputs to the flags of the commands that accept them.
+// roles maps the inputs of each command to the command's flags, based on the roles of the inputs.
 var roles = map[string]map[string]string{
 	"verify":       {"receipts": "", "trust": "keys", "policy": "policy", "checkpoint": "checkpoint", "proof": "proof", "batch": "batch", "disclosures": "disclosures"},
 	"check_replay": {"receipts": "", "trust": "keys", "policy": "policy", "log": "log", "request": "request", "source": "source"},
@@ -88,7 +88,7 @@ func (c *testCase) line() (args, paths []string, err error) {
 		"check_bundle": {"bundle", "validate", "--json"},
 	}[c.Task]
 
-	// An unknown role could be evidence that changes the outcome.
+	// An input with an unknown role could be evidence that changes the outcome.
 	for _, in := range c.Inputs {
 		flag, known := flags[in.Role]
 		path := filepath.Join(c.dir, filepath.FromSlash(in.File))

@@ -53,7 +53,7 @@ type manifest struct {
 	}
 }
 
-// An expected is the outcome of a case, or its verdict in a third-party corpus.
+// An expected result is the outcome of a case. In a third-party corpus, it is the verdict.
 type expected struct {
 	Outcome, Verdict string
 	Code             *string

@@ -1,5 +1,6 @@
-// Package conformance contains the conformance command: conformance run runs a verifier on the
-// cases of a corpus, and conformance answer is a verifier that conformance run can run.
+// Package conformance contains the command "conformance". Its subcommand "conformance run" runs a
+// verifier on the cases of a corpus. Its subcommand "conformance answer" is a verifier that
+// "conformance run" can run.
 //
 // A verifier is a command that is run once per case, with the file of the case as its last
 // argument. Its exit status is 0 (valid), 1 (invalid), or 2 (undecidable). The last non-empty line

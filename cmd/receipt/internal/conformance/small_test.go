@@ -141,7 +141,7 @@ func (v small) judge(g *given) (string, error) {
 			verdict = worse(verdict, found)
 		}
 	} else if n, ok := g.options["count"].(float64); ok && len(docs) > int(n) {
-		return invalid, nil // whatever the other documents are
+		return invalid, nil // regardless of the other documents
 	}
 	return verdict, nil
 }
