@@ -170,8 +170,8 @@ var (
 	errSilent = errors.New("it took too long")
 )
 
-// ask opens a connection, and calls question with a client for it. If the context of the caller has
-// ended, ask returns the error of the context. If the agent does not respond in time, ask returns
+// ask opens a connection, and calls question with a client for it. If the caller's context has
+// ended, ask returns the context's error. If the agent does not respond in time, ask returns
 // errSilent.
 func (s socket) ask(ctx context.Context, question func(agent.ExtendedAgent) error) error {
 	within, cancel := context.WithTimeout(ctx, s.patience)

@@ -35,7 +35,8 @@ func socketFolder(t *testing.T) string {
 	return dir
 }
 
-// newAgent starts an agent with keys, and returns an environment whose SSH_AUTH_SOCK refers to it.
+// newAgent starts an agent with keys, and returns an environment in which SSH_AUTH_SOCK refers to
+// the agent.
 func newAgent(t *testing.T, names ...string) (*keyservice.Agent, *cli.Env) {
 	t.Helper()
 	a, err := keyservice.NewAgent(names...)
@@ -51,8 +52,8 @@ func newAgent(t *testing.T, names ...string) (*keyservice.Agent, *cli.Env) {
 	return a, environment(t, map[string]string{"SSH_AUTH_SOCK": socket})
 }
 
-// listens starts a server that is not an agent, and returns an environment whose SSH_AUTH_SOCK
-// refers to it.
+// listens starts a server that is not an agent, and returns an environment in which SSH_AUTH_SOCK
+// refers to the server.
 func listens(t *testing.T, answer func(net.Conn)) *cli.Env {
 	t.Helper()
 	socket := filepath.Join(socketFolder(t), "s")

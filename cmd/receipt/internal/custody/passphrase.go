@@ -15,8 +15,8 @@ import (
 // errNoTerminal indicates that there is no terminal for a prompt.
 var errNoTerminal = errors.New("there is no terminal for the prompt")
 
-// ask prompts for a passphrase on the controlling terminal and not on the standard streams, because
-// stdin may be a receipt and stderr a log. The input is not echoed.
+// ask prompts for a passphrase on the controlling terminal. It does not use the standard streams,
+// because stdin may be a receipt and stderr may be a log. The input is not echoed.
 func ask(ctx context.Context, e *cli.Env, question string) (string, error) {
 	in, out, err := openTerminal()
 	if err != nil {

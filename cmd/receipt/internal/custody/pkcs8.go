@@ -28,8 +28,8 @@ const (
 	maxScryptP    = 16
 )
 
-// errPassphrase indicates a wrong passphrase or a damaged file. PKCS #8 does not allow
-// distinguishing the two.
+// errPassphrase indicates a wrong passphrase or a damaged file. With PKCS #8, these two cases
+// cannot be distinguished.
 var errPassphrase = errors.New("the passphrase is incorrect, or the file is damaged")
 
 // An encryptedKey is an EncryptedPrivateKeyInfo (RFC 5958 section 3).

@@ -92,8 +92,8 @@ func TestPKCS8Refuses(t *testing.T) {
 	}
 }
 
-// TestPKCS8Damage verifies that a file that is truncated or has a changed byte results in either an
-// error or a key, but never both or neither.
+// TestPKCS8Damage verifies that opening a file that is truncated or has a changed byte returns
+// either an error or a key, but never both or neither.
 func TestPKCS8Damage(t *testing.T) {
 	der := encryptedFile(t, "aes128-sha1.pem")
 	for i := range der {

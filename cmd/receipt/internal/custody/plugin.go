@@ -32,7 +32,7 @@ type pluginKey struct {
 	program
 	resource string // ID of the key in the form that the plugin uses
 	public   crypto.PublicKey
-	hash     crypto.Hash // hash of the algorithm of the key
+	hash     crypto.Hash // hash of the key's algorithm
 }
 
 func openPlugin(ctx context.Context, e *cli.Env, name string, o Options) (*keys.Signer, error) {
@@ -151,8 +151,8 @@ func (k *pluginKey) ask(ctx context.Context, message []byte, method, member stri
 	return data, nil
 }
 
-// findProgram searches PATH for a plugin. A plugin that is found in a relative directory is an
-// error, because the directory depends on the working directory.
+// findProgram searches PATH for a plugin. It returns an error if the plugin is found in a relative
+// directory, because that directory depends on the working directory.
 func findProgram(name string, patience time.Duration) (program, error) {
 	path, err := exec.LookPath(name)
 	switch {

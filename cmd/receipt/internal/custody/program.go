@@ -32,8 +32,8 @@ type runs struct{ sync.RWMutex }
 // rest waits for current runs to end. Runs whose context has ended are already being killed.
 func (p program) rest() { p.running.Lock() }
 
-// run runs the program once. It returns the content of stdout, and a phrase that quotes stderr at
-// the end of an error message, which is empty if there was no output.
+// run runs the program once. It returns the content of stdout, and a phrase for the end of an error
+// message. The phrase quotes stderr, and is empty if there was no output on stderr.
 func (p program) run(ctx context.Context, stdin []byte, args ...string) (out []byte, said string, err error) {
 	p.running.RLock()
 	defer p.running.RUnlock()
