@@ -67,8 +67,8 @@ func folders(home string, getenv func(string) string) (found []Folder) {
 	return found
 }
 
-// TellFolders reports the agent directories below home directories, and for each directory the
-// number of files that are named like a log. It does not read these files.
+// TellFolders reports the agent directories below home directories. For each directory, it reports
+// the number of files that have the name of a log. It does not read these files.
 func TellFolders(e *cli.Env, homes []string, asJSON bool) error {
 	found := []Folder{}
 	for _, home := range homes {

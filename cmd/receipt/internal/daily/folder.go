@@ -23,8 +23,8 @@ type place struct {
 	name   string   // relative to that directory
 }
 
-// open opens the file. For a file in a directory, it cannot follow a link that leads out of the
-// directory, and does not block if a pipe has replaced the file.
+// open opens the file. If the file was found in a directory, open does not follow a link that leads
+// out of the directory, and does not block if a pipe has replaced the file.
 func (p *place) open() (f *os.File, err error) {
 	if p.within != nil {
 		f, err = p.within.OpenFile(p.name, os.O_RDONLY|syscall.O_NONBLOCK, 0)

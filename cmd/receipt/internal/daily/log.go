@@ -25,7 +25,7 @@ type logFile struct {
 	memory  *remembered // nil if no earlier result is stored
 }
 
-// A plain is a log that has been opened and decompressed.
+// A plain log is a log that has been opened and decompressed.
 type plain struct {
 	io.Reader
 	info   fs.FileInfo // file information from the time at which it was opened
@@ -86,8 +86,8 @@ var (
 	errChanged     = errors.New("it changed while it was read")
 )
 
-// lines returns a reader of a task's lines in one log. Lines of the session that the task needs
-// come first.
+// lines returns a reader of a task's lines in one log. Lines that the task needs from the rest of
+// the session come first.
 func (o *opener) lines(l *logFile, part *source.Part) (*plain, error) {
 	in, err := o.read(l.place)
 	if err != nil {
@@ -126,7 +126,7 @@ func (o *opener) lines(l *logFile, part *source.Part) (*plain, error) {
 	return in, nil
 }
 
-// A spans is an [io.Reader] that reads parts of a string in order.
+// A spans reader is an [io.Reader] that reads parts of a log in order.
 type spans struct {
 	in   io.Reader
 	at   int64
@@ -171,7 +171,8 @@ func shorter(err error) error {
 	return err
 }
 
-// still checks that a log did not change while it was read, unless it only grew.
+// still returns an error if a log changed while it was read. It accepts a log that grew and still
+// begins with the surveyed bytes.
 func (o *opener) still(l *logFile, in *plain) error {
 	info, err := in.opened.Stat()
 	if err != nil {

@@ -28,8 +28,8 @@ type identity struct {
 	Tail canon.Digest
 }
 
-// A remembered is a log whose results are stored, because it has not changed since an earlier run,
-// or will be stored.
+// A remembered log is a log whose results are stored or will be stored. Results are stored if the
+// log has not changed since an earlier run.
 type remembered struct {
 	path    string
 	info    fs.FileInfo
@@ -37,7 +37,7 @@ type remembered struct {
 	changed bool
 }
 
-// An outlined is an outline with its identity, which is stored in a separate file.
+// An outlined log is an outline with the identity of its log. It is stored in a separate file.
 type outlined struct {
 	Of      identity
 	Outline *source.Outline

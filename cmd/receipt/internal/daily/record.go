@@ -25,9 +25,9 @@ type maker struct {
 	options *Options
 	now     time.Time
 	sink    sink
-	seen    map[string]string // by task ID, the digests of the logs for receipts that this run created or found
+	seen    map[string]string // digests of the logs for receipts that this run created or found, indexed by task ID
 	result  *result
-	kept    map[string]*keptReceipt // receipts that the ledger contains, as far as stored results show
+	kept    map[string]*keptReceipt // receipts that the ledger contains according to stored results
 }
 
 // all records tasks in the order in which they ended according to the logs.
@@ -51,7 +51,7 @@ func (m *maker) all(works []*work) error {
 }
 
 // record creates the receipt of a task, unless the receipt already exists or the task is not over.
-// An error ends the run. If only this task failed, the failure is recorded instead.
+// An error ends the run. If a failure affects only this task, it is recorded instead.
 func (m *maker) record(w *work) error {
 	e := &entry{Task: w.ID, Session: w.Session}
 	for _, f := range w.files {
@@ -155,8 +155,9 @@ func (m *maker) issue(e *entry, d *receipt.Draft, doc *canon.Document, entries [
 	return s, err
 }
 
-// repeated returns the status of a task that another log of this run also contains. A copy of a log
-// adds nothing. If the two logs differ, it is unknown which of them is correct.
+// repeated returns the status of a task that is also in another log of this run, or "" if there is
+// no such log. A copy of a log adds nothing. If the two logs differ, it is unknown which of them is
+// correct.
 func (m *maker) repeated(id, of string) (status, error) {
 	switch first, have := m.seen[id]; {
 	case !have:
@@ -272,8 +273,8 @@ var (
 	errUnsigned = errors.New("its receipt is already stored, but not signed: add a signature with receipt ledger sign")
 )
 
-// unsettled returns the reason why a task is not over, or nil. A task is not over if it is the last
-// task of its session or has open calls, and its log was written to recently.
+// unsettled returns the reason why a task is not over, or nil if it is over. A task is not over if
+// its log was written to recently, and the task is the last one of its session or has open calls.
 func (m *maker) unsettled(w *work) error {
 	switch quiet := m.now.Sub(w.Latest); {
 	case m.options.Settled == 0, w.Followed && w.Open == 0, w.Over && w.Latest.IsZero(), slices.Contains(m.options.Ended, w.Session):
@@ -345,8 +346,8 @@ func (m *maker) draft(w *work) (*receipt.Draft, error) {
 	return log.Draft, nil
 }
 
-// withhold returns the commitment to a path outside the workspace. Its salt is not stored, and
-// neither are the salts of other values that are withheld here.
+// withhold returns the commitment to a path outside the workspace. The salts of this commitment,
+// and of other values that are withheld here, are not stored.
 func withhold(field string, value []byte) canon.Digest {
 	var salt [16]byte
 	rand.Read(salt[:])
@@ -380,8 +381,8 @@ func (m *maker) sums(w *work) (string, error) {
 	return joined(list), nil
 }
 
-// logsOf returns the digests of the lines from which a draft or a receipt was created. If events is
-// set, it returns the digests of the lines of the event log.
+// logsOf returns the digests of the log lines from which a draft or a receipt was created. If
+// events is set, it returns the digests of the lines of the event log.
 func logsOf(root canon.Node, events bool) string {
 	prefix := "source_log:"
 	if events {

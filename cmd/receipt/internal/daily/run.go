@@ -18,9 +18,9 @@ type Options struct {
 	From      string         // name of a kind or a family of logs; "" means any
 	Apart     bool           // one receipt per task instead of one per session
 	Since     time.Time      // tasks that ended earlier are skipped; zero skips none
-	Settled   time.Duration  // time after the last line after which a task is over; 0 means that every task is over
+	Settled   time.Duration  // time after the last line of a task until the task is over; 0 means that every task is over
 	Ended     []string       // sessions that are over, regardless of their logs
-	Supersede bool           // if a log has changed, a new receipt supersedes the earlier one
+	Supersede bool           // if a log has changed, a new receipt supersedes the existing one
 	Policy    *redact.Policy // rules for values that are withheld
 	Ledger    string         // ledger in which receipts are issued; "" writes drafts
 	Signer    receipt.Signer // nil means that receipts are not signed
@@ -28,7 +28,7 @@ type Options struct {
 	JSON      bool           // the result is printed as JSON
 	Output    string         // for drafts
 	Force     bool
-	Own       []Folder // the agent directories of the user, if they are recorded
+	Own       []Folder // A work item is a task that may have to be recorded.
 }
 
 // A work is a task that may have to be recorded.

@@ -78,8 +78,8 @@ type ledgerSink struct {
 	grown   map[chain.Stream]bool
 }
 
-// A noting is a store that records which receipts it stored, so that each of two concurrent runs
-// reports only its own receipts.
+// A noting store records which receipts it stored, so that each of two concurrent runs reports only
+// its own receipts.
 type noting struct {
 	ledger.Database
 	stored string // receipt_id of the receipt that was stored last
@@ -109,9 +109,9 @@ var (
 )
 
 func (s *ledgerSink) before(e *entry) (*receipt.Sealed, status, error) {
-	// If a receipt supersedes another, a number is appended to its ID, and it contains the hash of
-	// the earlier receipt. The hash is compared because the ID of another task may also end in a
-	// number.
+	// A receipt that supersedes another receipt has an ID with an appended number, and contains the
+	// hash of the earlier receipt. The hash is compared because the ID of another task may also end
+	// in a number.
 	var latest *stored
 	var hashes []string
 	next := e.Receipt

@@ -16,16 +16,17 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source"
 )
 
-// A sighted is a file that its first bytes identify as a log.
+// A sighted file is a file that was recognized as a log by its first bytes.
 type sighted struct {
 	*place
 	source.Sighting
-	events bool // a log of the protocol's events, not of an agent
+	events bool // a log of the protocol's events, not an agent's log
 	size   int64
 	memory *remembered // results of an earlier run
 }
 
-// Numbers of bytes of a file that are examined. Most logs are recognized by their first lines.
+// Numbers of bytes of a file that are examined on the first and on the second attempt. Most logs
+// are recognized by their first lines.
 const (
 	firstLook  = 64 << 10
 	secondLook = 4 << 20
@@ -122,7 +123,7 @@ func (v *surveyor) look(p *place) (s *sighted, what, err error) {
 			return s, nil, nil
 		}
 
-		// For other kinds of files, the result contains the kind.
+		// For other kinds of files, what describes the kind.
 		whole := int64(len(head)) < most
 		f := kind.Of(head, whole)
 		switch {
@@ -151,8 +152,8 @@ var (
 	errFrames  = errors.New("frames of a bridge do not name a task: record them separately, with --frames and --task ID")
 )
 
-// related groups logs that may contain each other's lines: logs in the same directory of
-// transcripts, of the same session, or of a session and its fork.
+// related groups logs that may contain each other's lines. These are transcripts in the same
+// directory, logs of the same session, and logs of a session and its fork.
 func related(list []*sighted) (groups [][]*sighted) {
 	parent := make([]int, len(list))
 	root := func(n int) int {
@@ -190,7 +191,8 @@ func related(list []*sighted) (groups [][]*sighted) {
 	return groups
 }
 
-// names returns the names that a log shares with other logs that may contain its lines.
+// names returns names that identify groups of logs. Logs that may contain each other's lines share
+// a name.
 func (s *sighted) names() (names []string) {
 	if s.events {
 		return nil
@@ -200,8 +202,8 @@ func (s *sighted) names() (names []string) {
 	case source.ClaudeTranscript:
 		names = append(names, "folder "+projectOf(s.path), "name "+s.base())
 	case source.CodexRollout:
-	// The session of these logs is known only after the entire log has been read, but their
-	// outlines are small.
+	// The session of such a log is known only after the entire log has been read, but the outlines
+	// of these logs are small.
 	default:
 		names = append(names, "kind "+string(s.Kind))
 	}
@@ -279,8 +281,8 @@ func (v *surveyor) found(works []*work, logs []*logFile, copies [][2]string) {
 	}
 }
 
-// distinct opens the logs of a group. It also returns, as copies, the paths of logs that have the
-// same bytes as another log, each with the path of that log.
+// distinct opens the logs of a group. It also returns copies, which contains the path of each log
+// that has the same bytes as another log, together with the path of that other log.
 func (v *surveyor) distinct(group []*sighted, open func(*sighted) (*logFile, error)) (logs []*logFile, copies [][2]string) {
 	same := map[canon.Digest]string{}
 	for _, s := range group {

@@ -33,7 +33,7 @@ func (t *teller) tell(heads []ledger.StreamHead) error {
 
 	out, text := t.env.Out, t.env.Text()
 
-	// The drafts are on stdout, so the report is printed to stderr.
+	// The drafts are printed to stdout, so the report is printed to stderr.
 	if t.options.Ledger == "" && !t.options.Look && (t.options.Output == "" || t.options.Output == cli.StdinName) {
 		out, text = t.env.Err, t.env.Notes()
 	}
@@ -77,7 +77,7 @@ func (t *teller) text(heads []ledger.StreamHead) string {
 	var grown []string
 	if len(t.options.Own) > 0 && t.options.Ledger != "" {
 		fmt.Fprintf(&b, "%-*s%s\n", cli.LabelWidth, "ledger", cli.Tilde(t.env, input.LedgerName(t.options.Ledger)))
-		heads = nil // receipt ledger head prints the heads
+		heads = nil // "receipt ledger head" prints the heads
 	}
 	for _, h := range heads {
 		grown = append(grown, fmt.Sprintf("%v %s", h.Head.Hash, t.clean(input.StreamText(h.Stream))))
@@ -121,7 +121,7 @@ func (t *teller) agent(e *entry) string {
 	return ""
 }
 
-// what returns the number of sessions or tasks as text.
+// what returns the number of sessions or tasks in words.
 func (t *teller) what(of []*entry) string {
 	named := map[string]bool{}
 	for _, e := range of {
@@ -134,7 +134,7 @@ func (t *teller) what(of []*entry) string {
 	return sessions
 }
 
-// counts returns the number of tasks with each status as text.
+// counts returns the number of tasks with each status in words.
 func (t *teller) counts(of []*entry) string {
 	c := map[status]int{}
 	for _, e := range of {
@@ -195,7 +195,7 @@ func (t *teller) fileRows(of ...status) (list []string) {
 	return list
 }
 
-// reason returns, on one line, why a receipt was not created.
+// reason returns the reason, on one line, why a receipt was not created.
 func (t *teller) reason(err error) string {
 	if err == nil {
 		return ""
