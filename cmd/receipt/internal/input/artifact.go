@@ -16,7 +16,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// isArtifact reports whether a directory is an AEL artifact, which is one input.
+// isArtifact reports whether a directory is an AEL artifact. An artifact is one input.
 func isArtifact(dir string) bool {
 	f, err := os.Open(filepath.Join(dir, "manifest.json"))
 	if err != nil {
@@ -27,7 +27,7 @@ func isArtifact(dir string) bool {
 	return err == nil && kind.Of(head, true).Kind == "ael-artifact"
 }
 
-// artifactSource returns an artifact as one document, with the text of each file.
+// artifactSource returns an artifact as one document, which includes the text of each file.
 func artifactSource(dir string) stream.Source {
 	return stream.Source{Name: dir, Found: true, Open: func() (io.ReadCloser, error) {
 		files, size := map[string]string{}, 0

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestArtifact verifies that a directory with an artifact manifest is one input that contains the
-// text of the artifact's files, and that a directory with another manifest is not.
+// TestArtifact verifies that a directory with an artifact manifest is one input, which contains the
+// text of the artifact's files, and that a directory with any other manifest is not.
 func TestArtifact(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) {

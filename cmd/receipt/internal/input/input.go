@@ -22,11 +22,11 @@ import (
 	"github.com/receiptkit/receiptkit/redact"
 )
 
-// ReadInput reads one document: a file, stdin for "-", line or item N of a file for PATH:N, as in
-// the output of verify, or a receipt_id in the default ledger. For archives and compressed files,
-// it returns the JSON in them. It reads at most one byte more than the largest item of an archive,
-// so that it ends even if the input is endless, and returns at most one byte more than the largest
-// receipt.
+// ReadInput reads one document. The path "-" means stdin, and PATH:N means line or item N of a
+// file, as in the output of "receipt verify". Otherwise, the path is a file, or a receipt_id in the
+// default ledger. For an archive or a compressed file, ReadInput returns the JSON that it contains.
+// ReadInput reads at most one byte more than the largest item of an archive, so it returns even if
+// the input is endless. It returns at most one byte more than the largest receipt.
 func ReadInput(e *cli.Env, path string) ([]byte, error) {
 	if file, index, ok := Address(path); ok {
 		return readAddress(e, path, file, index)
@@ -35,12 +35,12 @@ func ReadInput(e *cli.Env, path string) ([]byte, error) {
 		return data, err
 	}
 
-	// The additional byte shows that an input is too large.
+	// The additional byte indicates that the input is too large.
 	data, err := ReadBounded(e, path, archive.MaxItemBytes+1)
 	if err != nil {
 		return nil, err
 	}
-	if f := kind.Of(data, false); f.Kind == kind.Image || f.Kind == kind.Document { // some of these files begin like CBOR
+	if f := kind.Of(data, false); f.Kind == kind.Image || f.Kind == kind.Document { // some images and documents begin like CBOR
 		return nil, noReceipt(path, f)
 	}
 	if !packed(data) {
@@ -122,7 +122,7 @@ func ReadReceipt(e *cli.Env, path string) ([]byte, error) {
 	if holdsSeveral(path, data) {
 		return nil, several(path)
 	}
-	return data, nil // the caller reports the error in it
+	return data, nil // the caller reports the error in data
 }
 
 // holdsSeveral reports whether data begins with several documents: lines, an array, or a
@@ -147,8 +147,8 @@ func packed(data []byte) bool {
 }
 
 // Address splits PATH:N into the path of the file and the number. A file whose name is PATH:N takes
-// precedence. If there is no file named stdin, stdin:N is an item of stdin, as in the output of
-// verify.
+// precedence. If there is no file named "stdin", then "stdin:N" is item N of stdin, as in the
+// output of "receipt verify".
 func Address(path string) (file string, index int, ok bool) {
 	i := strings.LastIndexByte(path, ':')
 	if i <= 0 {
@@ -296,6 +296,6 @@ func ReadDisclosures(e *cli.Env, path string) (*redact.Disclosures, error) {
 	return d, nil
 }
 
-// maxDisclosureBytes is the maximum size of a disclosure file, which may contain the content of a
-// receipt, and salts.
+// maxDisclosureBytes is the maximum size of a disclosure file. The file may contain the entire
+// content of a receipt, and also salts.
 const maxDisclosureBytes = 2 * receipt.MaxBytes

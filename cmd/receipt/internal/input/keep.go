@@ -34,7 +34,7 @@ func keepRead(cmd *cobra.Command, args []string, name, written string) (err erro
 
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		if f.Name == "extends" || name == "disclosures" && f.Name == "output" {
-			return // a checkpoint may replace the checkpoint that it extends, and redact itself reports the other case
+			return // a checkpoint may replace the checkpoint that it extends, and "redact" itself reports the other case
 		}
 		for _, read := range valuesOf(f) {
 			if file, _ := fileOf(read); err == nil && f.Name != name && cli.SameFile(file, written) {
@@ -51,8 +51,8 @@ func keepRead(cmd *cobra.Command, args []string, name, written string) (err erro
 	return err
 }
 
-// writtenBy returns the flags that name the outputs of a command. Commands other than redact read
-// the file of --disclosures.
+// writtenBy returns the flags for the output files of a command. Only the command "redact" writes
+// the file of --disclosures. Other commands read it.
 func writtenBy(cmd *cobra.Command) []string {
 	written := []string{"output", "report", "manifest", "private", "state"}
 	if cmd.Name() == "redact" {

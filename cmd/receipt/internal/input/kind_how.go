@@ -8,8 +8,8 @@ import (
 )
 
 // Next returns the recommended action for a file that is not a receipt. If there is a command that
-// the user can copy, with placeholders in capitals, it returns that command. Otherwise, it returns
-// the library's advice.
+// the user can copy, Next returns that command, with placeholders in capitals. Otherwise, it
+// returns the recommendation of package kind.
 func Next(f kind.Found, path string) string {
 	file := cli.ShellFile(cli.SourceName(path))
 	if how := nextHow(f.Kind, file); how != "" {
@@ -24,7 +24,7 @@ func nextHow(k kind.Kind, file string) string {
 		k = Receipt
 	}
 	return strings.Replace(map[kind.Kind]string{
-		// Files that contain receipts, or from which receipts are created.
+		// These files contain receipts, or are used to create receipts.
 		Receipt:          "receipt verify FILE",
 		kind.Draft:       "receipt seal FILE -o RECEIPT",
 		kind.Report:      "receipt merge FILE",

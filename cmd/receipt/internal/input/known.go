@@ -14,7 +14,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// Known contains the statements about streams in a hash, a receipt, or an earlier report.
+// Known contains what a hash, a receipt, or an earlier report states about streams.
 type Known struct {
 	Hash    canon.Digest
 	ID      string // receipt_id; only for a receipt
@@ -36,7 +36,7 @@ func ReadKnown(e *cli.Env, arg string) (Known, error) {
 func readKnown(e *cli.Env, arg string) (Known, error) {
 	if d, err := canon.ParseDigest([]byte(arg)); err == nil {
 		if d.IsZero() {
-			// As an option, the zero hash would mean that there is no requirement.
+			// As a value of the flag, the zero hash would mean that there is no requirement.
 			return Known{}, cli.Usage("omit the flag if there is no such receipt", "%q is not the hash of a receipt", arg)
 		}
 		return Known{Hash: d}, nil
@@ -77,8 +77,8 @@ func readKnown(e *cli.Env, arg string) (Known, error) {
 	return knownReceipt(arg, data)
 }
 
-// knownReceipt returns the statements of a receipt. ParseSealed verifies that the content matches
-// the stated hash.
+// knownReceipt returns what a receipt states. ParseSealed verifies that the content matches the
+// stated hash.
 func knownReceipt(arg string, data []byte) (Known, error) {
 	sealed, err := receipt.ParseSealed(data)
 	if err != nil {

@@ -68,8 +68,8 @@ func driverOf(e *cli.Env, address string) *ledger.Driver {
 	return nil
 }
 
-// openSQLite rejects an empty file, which may be left over from an interrupted init or from a lost
-// ledger. A new ledger in such a file would fork the chains of the lost ledger.
+// openSQLite rejects an empty file, which may remain after an interrupted "receipt ledger init" or
+// the loss of a ledger. A new ledger in such a file would fork the chains of the lost ledger.
 func openSQLite(ctx context.Context, path string, write bool) (ledger.Database, error) {
 	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Size() == 0 {
 		return nil, cli.Usage("restore a copy of the lost ledger; if there was none, remove the file, and create a ledger with receipt ledger init", "%q is empty: it is not a ledger, or its contents were lost", path)
@@ -102,8 +102,8 @@ func openSQLite(ctx context.Context, path string, write bool) (ledger.Database, 
 	return l, nil
 }
 
-// LedgerName returns an address for messages, without the password and the parameters, which may
-// contain a password. A path is returned unchanged.
+// LedgerName formats an address for messages. It omits the password and the parameters, which may
+// also contain a password. A path is returned unchanged.
 func LedgerName(address string) string {
 	scheme, rest, ok := strings.Cut(address, "://")
 	if !ok || scheme == "" || strings.ContainsAny(scheme, "/\\. ") {

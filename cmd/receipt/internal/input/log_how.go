@@ -9,8 +9,8 @@ import (
 	"github.com/receiptkit/receiptkit/internal/unpack"
 )
 
-// LogHow returns how to convert a file to a log of events with one JSON object per line, based on
-// the first bytes of the file.
+// LogHow returns instructions for converting a file to a log of events, which has one JSON object
+// per line. The instructions depend on the first bytes of the file.
 func LogHow(path string) string {
 	const form = "a log has one JSON object per line; see docs/events.md"
 	f, err := os.Open(path)
@@ -34,7 +34,7 @@ func LogHow(path string) string {
 		return "it is compressed: zstd -dc " + file + " | receipt schema event --check -"
 	}
 
-	// jq converts other forms of JSON.
+	// For other forms of JSON, the instructions use jq.
 	switch {
 	case bytes.HasPrefix(text, []byte("[")):
 		return form + "; jq -c '.[]' " + file + " writes the elements of an array as lines"

@@ -20,9 +20,9 @@ const (
 	minShort  = 8 // that is printed
 )
 
-// idForms returns the strings whose prefixes can identify a receipt_id, shortest first: the part
-// after ".task-", which record appends to the session ID, the same with a short session ID, such as
-// 4d5611e5.task-2, the part after "receipt_", and the ID itself.
+// idForms returns the strings whose prefixes can identify a receipt_id, shortest first. They are
+// the part after ".task-", which "receipt record" appends to the session ID; the same part with a
+// short session ID, such as "4d5611e5.task-2"; the part after "receipt_"; and the ID itself.
 func idForms(id string) (forms []string) {
 	bare := strings.TrimPrefix(id, "receipt_")
 	if i := strings.LastIndex(bare, ".task-"); i >= 0 {
@@ -130,8 +130,8 @@ func ambiguousID(text string, ids []string) error {
 	return cli.Usage("use more characters of the receipt_id", "%.120q is a prefix of %d receipt IDs: %s", text, len(ids), list.String())
 }
 
-// ShortIDs returns a prefix for each receipt_id in a list, by which FindID finds the ID among all
-// of them. A prefix has at least eight characters, or is the complete part.
+// ShortIDs returns a prefix for each receipt_id in a list. FindID finds the ID by this prefix if it
+// searches the same list. A prefix has at least eight characters, or is a complete form of the ID.
 func ShortIDs(ids []string) []string {
 	all := idParts(ids)
 	short, rank := map[string]string{}, map[string]int{}
@@ -152,7 +152,8 @@ func ShortIDs(ids []string) []string {
 	return list
 }
 
-// An idPart is one of the forms of an ID. A part with a smaller rank is preferred.
+// An idPart is one of the forms of an ID, as returned by idForms. A form with a smaller rank is
+// preferred.
 type idPart struct {
 	text, id string
 	rank     int
@@ -171,8 +172,8 @@ func idParts(ids []string) (all []idPart) {
 	return slices.Compact(all)
 }
 
-// neighbors returns the parts of other IDs that are adjacent to a part. No other part has a longer
-// prefix in common with it.
+// neighbors returns the nearest entries before and after the entry at, except forms of the same ID.
+// No other form of another ID has a longer prefix in common with that entry.
 func neighbors(all []idPart, at int) (list []idPart) {
 	for _, step := range []int{-1, 1} {
 		for i := at + step; i >= 0 && i < len(all); i += step {

@@ -94,7 +94,8 @@ func parseReport(text []byte) (*canon.Document, error) {
 }
 
 // readLines reads the form that verify writes, with one report per line, so that only one line is
-// in memory at a time. It returns false if the text has another form.
+// in memory at a time. readLines reads the form that "receipt verify" writes, which has one report
+// per line, so that only one line is in memory at a time.
 func (r *SavedReport) readLines(lines [][]byte) (whole bool, err error) {
 	const begin, none, end, summary = `"reports":[`, `"reports":[],`, `],`, `"summary":`
 	if len(lines) < 4 || string(lines[1]) != begin && string(lines[1]) != none {
@@ -124,7 +125,7 @@ func (r *SavedReport) readLines(lines [][]byte) (whole bool, err error) {
 		}
 	}
 
-	// These lines are the summary and a brace, and nothing follows them.
+	// The remaining lines must be the summary and a closing brace.
 	if len(rest) != 2 || !bytes.HasPrefix(rest[0], []byte(summary)) || string(rest[1]) != "}" || !json.Valid(rest[0][len(summary):]) {
 		return false, nil
 	}
@@ -158,7 +159,8 @@ func (r *SavedReport) readEach(lines [][]byte) error {
 	return nil
 }
 
-// readDocument reads a report with its summary, a summary, or the report of one receipt.
+// readDocument reads one of three documents: a report with its summary, a summary alone, or the
+// report of one receipt.
 func (r *SavedReport) readDocument(root canon.Node) error {
 	has := func(name string) bool { return !root.Member(name).IsZero() }
 	switch {

@@ -51,8 +51,8 @@ func (s *Selection) without(path string, err error) {
 	s.Missing = append(s.Missing, Missing{path, err, err})
 }
 
-// SelectSources selects the inputs that paths name: files, directories, patterns, "-", and a
-// receipt_id of the default ledger.
+// SelectSources selects the inputs at paths. A path is a file, a directory, a pattern, "-", or a
+// receipt_id in the default ledger.
 func SelectSources(e *cli.Env, paths []string, kind stream.Kind) (*Selection, error) {
 	s := &Selection{}
 	for _, path := range paths {
@@ -254,8 +254,8 @@ func (s *Selection) SpoolStdin(ctx context.Context, dir string, twice bool, show
 	return remove, nil
 }
 
-// ReadList reads a list of paths that are separated or terminated by NUL, as find -print0
-// writes it.
+// ReadList reads a list of paths that are separated or terminated by NUL, such as the output of
+// "find -print0".
 func ReadList(e *cli.Env, path string) ([]string, error) {
 	data, err := ReadBounded(e, path, maxListBytes+1)
 	if err != nil {
@@ -270,8 +270,9 @@ func ReadList(e *cli.Env, path string) ([]string, error) {
 		return nil, cli.Usage("", "%q names no file", path)
 	}
 
-	// A name may contain line ends. If there is a single name that contains line ends and no such
-	// file exists, it is treated as a list without NULs.
+	// A name may contain line ends. However, a list without NULs that contains line ends is an
+	// error, unless there is a file with that name. If there is a single name that contains line
+	// ends and no such file exists, it is treated as a list without NULs.
 	list := strings.Split(text, "\x00")
 	if _, err := os.Lstat(text); err != nil && len(list) == 1 && strings.Contains(text, "\n") {
 		return nil, cli.Usage("create such a list with find -print0", "%q separates paths with line ends, expected NUL", cli.SourceName(path))
@@ -305,8 +306,8 @@ func (s *Selection) size() (total int64) {
 	return total
 }
 
-// Readings returns the names of the passes over the inputs. The name last is preceded by a first
-// pass if inputs are joined by their links or read twice.
+// Readings returns the names of the passes over the inputs. The pass named last is preceded by a
+// pass named "reading" if there are several inputs or if twice is set.
 func (s *Selection) Readings(last string, twice bool) []string {
 	if len(s.Sources) > 1 || twice {
 		return []string{"reading", last}
@@ -314,8 +315,7 @@ func (s *Selection) Readings(last string, twice bool) []string {
 	return []string{last}
 }
 
-// Show displays the progress of reading the inputs, with one pass for each time that the inputs are
-// read.
+// Show displays the progress of reading the inputs, where each reading of the inputs is one pass.
 func (s *Selection) Show(p *cli.Progress) {
 	if s.progress = p; p == nil {
 		return
@@ -345,8 +345,8 @@ func (s *Selection) Begin(e *cli.Env, passes ...string) *cli.Progress {
 	return p
 }
 
-// Each calls do with every document in input order, and records documents that are skipped because
-// they are not receipts.
+// Each calls do with every document in input order. It records the documents that are skipped
+// because they are not receipts.
 func (s *Selection) Each(ctx context.Context, long bool, do func(*stream.Document) error) error {
 	for d, err := range stream.Read(ctx, s.Sources, stream.Options{Long: long}) {
 		switch {

@@ -67,8 +67,8 @@ func headOf(path string) []byte {
 	return head
 }
 
-// WrongKind returns the failure for a file of a different kind than wanted, such as "a key set". It
-// returns nil if the kind is unknown or one of kinds.
+// WrongKind returns the failure for a file whose kind differs from the wanted kind, such as "a key
+// set". It returns nil if the kind is unknown or one of kinds.
 func WrongKind(path string, data []byte, wanted string, kinds ...kind.Kind) error {
 	f := KindOf(data)
 	if f.Kind == kind.Unknown || slices.Contains(kinds, f.Kind) {
@@ -144,7 +144,7 @@ func RefuseDraft(path string, data []byte, flags string) error {
 	return nil
 }
 
-// otherKind returns the kind of an input if the kind is the reason why it could not be read.
+// otherKind returns the kind of an input if the input could not be read because of its kind.
 func otherKind(err error) (kind.Found, bool) {
 	var other *stream.OtherKindError
 	if errors.As(err, &other) {
