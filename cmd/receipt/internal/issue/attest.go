@@ -102,8 +102,8 @@ func (o *attestOptions) attest(ctx context.Context, e *cli.Env, path string, sea
 		return o.key.Failure(ctx, err)
 	}
 
-	// The last signature in the report is that of the attestation, because it is checked after the
-	// signatures in the receipt.
+	// The last signature in the report is the signature of the attestation, because it is checked
+	// after the signatures in the receipt.
 	err = o.review(e, path, sealed, key.Public(), func(v *receipt.Verifier, set *keys.Set, rep *receipt.Report) bool {
 		attest.NewOpener(set, v.Policy()).Judge(v, envelope.Bytes(), rep)
 		n := len(rep.Signatures)
@@ -150,8 +150,8 @@ func (o *attestOptions) sign(ctx context.Context, e *cli.Env, key *keys.Signer, 
 }
 
 // review verifies the document before it is written. The review uses the trusted keys. Without
-// --keys, it uses only the signing key, which does not verify signatures of the receipt by other
-// keys. It calls judge to determine whether the signature that was added, if any, is valid.
+// --keys, it uses only the signing key, so signatures of the receipt by other keys are not
+// verified. It calls judge to determine whether the added signature, if there is one, is valid.
 func (o *attestOptions) review(e *cli.Env, path string, sealed *receipt.Sealed, public *keys.PublicKey, judge func(*receipt.Verifier, *keys.Set, *receipt.Report) bool) error {
 	set, err := o.trusted(e, sealed, public)
 	if err != nil {
@@ -178,7 +178,8 @@ func (o *attestOptions) review(e *cli.Env, path string, sealed *receipt.Sealed, 
 	return cli.Undecided(attestHow(path, f.Code), "%q cannot be attested: %s: %s", cli.SourceName(path), f.Code, f.Detail)
 }
 
-// warnOtherKey prints a warning if the receipt names a different key than the one that attests it.
+// warnOtherKey prints a warning if the key that attests the receipt is not the issuer's key that
+// the receipt names.
 func warnOtherKey(e *cli.Env, sealed *receipt.Sealed, public *keys.PublicKey) {
 	if named := sealed.Document().Root().Member("issuer").Member("public_key_id"); !named.IsZero() && named.String() != public.ID {
 		e.Warn("", "the receipt names %q as its issuer's key; an attestation by %q does not count as its issuer's", named.String(), public.ID)

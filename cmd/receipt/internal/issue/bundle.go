@@ -122,8 +122,8 @@ func bundleRefusal(name, what string, wrong *bundle.Error) error {
 // Expected contents of a file, for messages.
 const aBundle, aRun = "session bundle", "run record"
 
-// stays is like bundleFailure, but for commands that remove secrets. Such a command refuses a
-// secret only in the name of a member, because it cannot replace the name.
+// stays is like bundleFailure, but for commands that remove secrets. Such a command rejects a
+// secret only if it is in the name of a member, because it cannot replace the name.
 func stays(path, what string, err error) error {
 	if wrong := (*bundle.Error)(nil); errors.As(err, &wrong) && wrong.Kind == bundle.UnsafeSecretMarker {
 		return cli.Refuted("rename the member, or omit the object", "%q: %w", cli.SourceName(path), wrong)

@@ -38,7 +38,7 @@ bundle. The same record and flags produce the same bytes.`,
 				o.Mode = bundle.ReplayOnly
 			}
 
-			// Only the format is checked. The bundle contains the time as it was given.
+			// Only the format is checked. The bundle contains the time exactly as it was given.
 			if o.CreatedAt != "" {
 				if _, err := receipt.ParseTime(o.CreatedAt); err != nil {
 					return cli.Usage("", "--created-at %q: %w", o.CreatedAt, err)

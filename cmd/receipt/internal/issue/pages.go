@@ -18,7 +18,7 @@ import (
 var recordPage string
 
 // RecordPage returns docs/record.md, which describes how log entries map to receipt members. The
-// content is from the tables that package record uses.
+// content is generated from the tables that package record uses.
 func RecordPage() ([]byte, error) {
 	page, err := template.New("record").Parse(recordPage)
 	if err != nil {
@@ -43,12 +43,12 @@ func RecordPage() ([]byte, error) {
 var eventsIntro string
 
 // EventsPage returns docs/events.md, which describes every member of every kind of event that is
-// read. The content is from the event schema.
+// read. The content is generated from the event schema.
 func EventsPage() []byte {
 	text, _ := schemas.Source("event")
 	doc, err := canon.Parse(text)
 	if err != nil {
-		return nil // tests compile the schema
+		return nil // tests validate the schema
 	}
 
 	var b bytes.Buffer
@@ -80,7 +80,7 @@ type eventsPage struct {
 	w       io.Writer
 	schema  canon.Node
 	kinds   [][]string        // kinds of events and their effect on the receipt
-	receipt map[string]string // effect on the receipt, by kind
+	receipt map[string]string // effect on the receipt, indexed by kind
 }
 
 // def returns the name of the definition to which a $ref refers, and the definition itself.
@@ -105,7 +105,7 @@ func (p *eventsPage) kindsOf(rule canon.Node) (kinds []string) {
 	return kinds
 }
 
-// form writes the section for one form of payload: its event kinds and its members.
+// form writes the section for one form of payload, which lists its event kinds and its members.
 func (p *eventsPage) form(rule canon.Node) {
 	kinds := p.kindsOf(rule)
 	if kinds == nil {
@@ -132,7 +132,7 @@ func (p *eventsPage) evidence() {
 		"`"+strings.Join(list, "`, `")+"`")
 }
 
-// isPayload reports whether the definition name is a payload form.
+// isPayload reports whether the named definition is a form of payload.
 func (p *eventsPage) isPayload(name string) bool {
 	for _, rule := range p.schema.Member("allOf").Elements() {
 		if of, _ := p.def(rule.Member("then").Member("properties").Member("payload")); of == name && p.kindsOf(rule) != nil {
@@ -142,8 +142,8 @@ func (p *eventsPage) isPayload(name string) bool {
 	return false
 }
 
-// element returns the node that contains the members in a definition, which is the definition
-// itself or the element of its list.
+// element returns the node that contains the members of a definition. If the definition is a list,
+// this is the node for its elements; otherwise, it is the definition itself.
 func (p *eventsPage) element(def canon.Node) canon.Node {
 	if items := def.Member("items"); !items.IsZero() {
 		return items
@@ -151,7 +151,8 @@ func (p *eventsPage) element(def canon.Node) canon.Node {
 	return def
 }
 
-// nested reports whether a definition has members to list and is not only a condition.
+// nested reports whether a definition has members to list. A definition that is only a condition
+// has none.
 func (p *eventsPage) nested(def canon.Node) bool {
 	return !p.element(def).Member("properties").IsZero() && def.Member("if").IsZero()
 }
@@ -169,7 +170,7 @@ func (p *eventsPage) members(of canon.Node) {
 	}
 }
 
-// is describes the type of a value in words.
+// is returns a phrase for the type of a value.
 func (p *eventsPage) is(n canon.Node) string {
 	name, def := p.def(n)
 	if words := map[string]string{
@@ -181,7 +182,7 @@ func (p *eventsPage) is(n canon.Node) string {
 		return fmt.Sprintf("[%s](#%s)", name, strings.ToLower(name))
 	}
 
-	// The definition specifies the type inline.
+	// Otherwise, the definition specifies the type inline.
 	switch {
 	case !n.Member("enum").IsZero():
 		return "text"

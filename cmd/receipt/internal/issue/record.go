@@ -124,7 +124,7 @@ func noIssuer() error {
 	return cli.Usage("use the issuer ID for which the key was generated, or run receipt init", "missing --issuer ID")
 }
 
-// complete checks and parses the values of flags that pflag does not check.
+// complete checks and parses the values of those flags that pflag does not check.
 func (o *recordOptions) complete() error {
 	if o.Issuer.ID == "" {
 		return noIssuer()
@@ -200,7 +200,7 @@ func recordLogs(ctx context.Context, e *cli.Env, paths []string, o *recordOption
 			return err
 		}
 	}
-	// The stored log contains the events that the digest in the draft covers.
+	// The stored log contains the events that are covered by the digest in the draft.
 	kept, err := o.keptLog()
 	if err != nil {
 		return err
@@ -264,7 +264,8 @@ func recordAgent(e *cli.Env, o *recordOptions, paths []string, logs *logs, kept 
 	return finishRecorded(e, o, kept, log.Draft, notes)
 }
 
-// recorded reports whether files of kind k can be recorded, or may be.
+// recorded reports whether files of kind k can be recorded. It also returns true if the kind is
+// unknown.
 func recorded(k kind.Kind) bool {
 	return k == kind.Unknown || k == kind.Events || k == kind.Frames || k == kind.Transcript
 }
@@ -285,8 +286,8 @@ func finishRecorded(e *cli.Env, o *recordOptions, kept *cli.File, d *receipt.Dra
 	return nil
 }
 
-// recordFailure describes why a log was not recorded, and the recommended action: the log is
-// invalid, it has not ended, or flags are missing.
+// recordFailure describes why a log was not recorded, and what to do about it. The log is invalid
+// or has not ended, or flags are missing.
 func recordFailure(path string, err error) error {
 	name := cli.SourceName(path)
 	var refusal *record.Error

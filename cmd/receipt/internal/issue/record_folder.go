@@ -21,7 +21,8 @@ type folderFlags struct {
 	unsigned, agents             bool
 }
 
-// settledByDefault is the time without new entries after which a log counts as ended.
+// settledByDefault is the default time without new entries after which a log is considered to have
+// ended.
 const settledByDefault = "30m"
 
 func (o *folderFlags) register(cmd *cobra.Command) {
@@ -90,7 +91,7 @@ func recordOwn(ctx context.Context, cmd *cobra.Command, e *cli.Env, o *recordOpt
 	return recordFolders(ctx, cmd, e, paths, o)
 }
 
-// ofFolders reports whether the flags or the paths require more than a draft of one task.
+// ofFolders reports whether the flags or the paths require anything other than a draft of one task.
 func (o *folderFlags) ofFolders(paths []string) bool {
 	if o.each+o.since+o.Ledger != "" || o.Look {
 		return true
@@ -103,7 +104,7 @@ func (o *folderFlags) ofFolders(paths []string) bool {
 	return false
 }
 
-// refuseFolderFlags returns an error if a flag that requires --each or a directory is used for a
+// refuseFolderFlags returns an error if a flag that requires a directory or --each is used for a
 // single task.
 func refuseFolderFlags(cmd *cobra.Command) error {
 	for _, name := range []string{"settled", "ended", "supersede", "unsigned", "rules", "format", "key", "key-timeout"} {
@@ -122,7 +123,7 @@ func recordFolders(ctx context.Context, cmd *cobra.Command, e *cli.Env, paths []
 		}
 	}
 
-	// A log on stdin has no name by which the next run could recognize it.
+	// A log on stdin has no name, so the next run could not recognize it.
 	for _, path := range paths {
 		if path == cli.StdinName {
 			return cli.Usage("to create the draft of one log from stdin, run receipt record -", "expected directories or files, found -")

@@ -29,7 +29,7 @@ type logs struct {
 	done   []func()
 }
 
-// A summed is a reader that computes the digest and the size of the bytes that it reads.
+// A summed reader computes the digest and the size of the bytes that it reads.
 type summed struct {
 	io.Reader
 	hash hash.Hash
@@ -109,8 +109,8 @@ func notSupported(path, what, next string) error {
 	return cli.Refuted(next, "%q is %s, which is not supported", cli.SourceName(path), what)
 }
 
-// exportStore returns a hint for exporting a session from the database of an agent, based on the
-// name of the file.
+// exportStore returns a hint for exporting a session from an agent's database. The name of the file
+// determines the agent.
 func exportStore(name string) string {
 	switch name {
 	case "opencode.db":

@@ -30,7 +30,7 @@ func checkLogPaths(input string, o *recordOptions) error {
 	return nil
 }
 
-// writeRecorded writes the withheld values and the log that the draft names, and then the draft.
+// writeRecorded writes the withheld values, the log, and then the draft.
 func writeRecorded(e *cli.Env, o *recordOptions, kept *cli.File, draft []byte) error {
 	var files []*cli.File
 	if o.withheld.path != "" {
@@ -46,9 +46,9 @@ func writeRecorded(e *cli.Env, o *recordOptions, kept *cli.File, draft []byte) e
 	return writeAfter(e, &o.output, draft, files...)
 }
 
-// writeAfter writes a draft after the files without which the draft would lose information. It
-// writes either all of the files or none. All files are synced to disk before the first file is
-// renamed. If the process is killed between two renames, only the draft is missing.
+// writeAfter writes files, and then a draft that would lose information without these files. It
+// writes either all of them or none. All files are synced to disk before the first file is renamed.
+// If the process is killed between two renames, only the draft is missing.
 func writeAfter(e *cli.Env, output *cli.OutputFlags, draft []byte, files ...*cli.File) error {
 	for _, file := range files {
 		defer file.Discard()
@@ -71,8 +71,8 @@ func writeAfter(e *cli.Env, output *cli.OutputFlags, draft []byte, files ...*cli
 	return cli.CommitAll(append(files, public)...)
 }
 
-// A withheld collects the values that a draft withholds and the salts of their commitments, for a
-// file that only its owner can read.
+// A withheld collects the values that a draft withholds, and the salts of their commitments. They
+// are written to a file that only its owner can read.
 type withheld struct {
 	path   string
 	values redact.Disclosures

@@ -88,7 +88,7 @@ func redactDraft(e *cli.Env, path string, o *redactOptions) error {
 		}
 	}
 
-	// The salt is the only protection against guessing a short value from its commitment.
+	// Only the salt prevents guessing a short value from its commitment.
 	result, err := policy.Redact(draft, rand.Reader)
 	if err != nil {
 		return cli.Refuted("", "%q: %w", cli.SourceName(path), err)
@@ -183,8 +183,8 @@ func redactionRules(e *cli.Env, name string) (rules redact.Rules, err error) {
 		return redact.Strict(), nil
 	}
 
-	// Any other name is the name of a file. If there is no such file, the name may be a misspelled
-	// rule set.
+	// Any other name is a file name. If there is no such file, the name may be a misspelled rule
+	// set.
 	data, err := input.ReadBounded(e, name, rulefile.MaxBytes+1)
 	if near := cli.Nearest(name, []string{"upstream", "default", "strict"}); err != nil && near != "" {
 		return rules, cli.Usage("did you mean --rules "+near+"?", "%q: no such file, and no rules of that name", name)

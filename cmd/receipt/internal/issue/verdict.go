@@ -15,7 +15,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// judge writes the verdict on a receipt, or the verdict of a report, as a VSA or an SVR.
+// judge writes a VSA or an SVR that states the verdict on a receipt, or the verdict in a report.
 func judge(ctx context.Context, e *cli.Env, o *attestOptions, path string) error {
 	data, err := input.ReadBounded(e, path, input.MaxReportBytes+1)
 	if err != nil {
@@ -83,7 +83,7 @@ func verdictOf(path string, data []byte) (*verdict.Verdict, receipt.Verdict, err
 		return nil, 0, cli.Usage("write the report with receipt verify --format json", "%q does not list all receipts that it counts", cli.SourceName(path))
 	}
 
-	// The strict parser has accepted the report, in one of its forms. Only this form lists checks.
+	// The strict parser has accepted the report in one of its forms. Only this form lists checks.
 	var report struct {
 		Reports []*receipt.Report
 		Summary struct{ Asked json.RawMessage }
@@ -101,8 +101,8 @@ func verdictOf(path string, data []byte) (*verdict.Verdict, receipt.Verdict, err
 	return v, saved.Verdict(), nil
 }
 
-// verdictFrom returns the content of reports as a verdict: the steps that passed in all reports,
-// and the subjects of the reports.
+// verdictFrom converts reports to a verdict, which lists the steps that passed in all reports, and
+// the subjects of the reports.
 func verdictFrom(reports []*receipt.Report, sum *stream.Summary, digest canon.Digest) *verdict.Verdict {
 	v := &verdict.Verdict{Report: digest, Policies: []verdict.Resource{{URI: "urn:receiptkit:policy"}}}
 	if sum.Keys != nil {
@@ -131,8 +131,8 @@ func verdictFrom(reports []*receipt.Report, sum *stream.Summary, digest canon.Di
 	return v
 }
 
-// subjectsOf returns the digest of the bytes of a single receipt, the digests of the refuted
-// receipts, or the heads of streams that contain all receipts.
+// subjectsOf returns the subjects of reports: the digest of the bytes of a single receipt, the
+// digests of the refuted receipts, or the heads of streams with all of their receipts.
 func subjectsOf(reports []*receipt.Report, sum *stream.Summary) (list []verdict.Subject) {
 	for _, rep := range reports {
 		if (len(reports) == 1 || rep.Verdict == receipt.Refuted) && !rep.InputSHA256.IsZero() {
