@@ -182,7 +182,7 @@ func writePair(trust *trustFile, path string, secret []byte, force bool) error {
 	}
 	defer private.Discard()
 
-	// The private key is written last, because this destroys the old key.
+	// The private key is written last, because writing it destroys the old key.
 	if force {
 		if err := trust.save(); err != nil {
 			return err

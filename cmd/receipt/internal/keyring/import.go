@@ -83,7 +83,7 @@ func importKeys(ctx context.Context, e *cli.Env, path string, o *importOptions) 
 		if o.algorithm != "" && k.Algorithm != o.algorithm {
 			return cli.Usage("", "%q: the key %q is for %s, but --alg is %s", cli.SourceName(path), k.ID, k.Algorithm, o.algorithm)
 		}
-		verifier := k.Origin // name in a verifier key, which is part of the key
+		verifier := k.Origin // name in a verifier key; it is part of the key
 		if !o.verifiers {
 			verifier = ""
 		}
@@ -133,7 +133,8 @@ func (o *importOptions) fits(path string, k *keys.PublicKey, name string) error 
 	return nil
 }
 
-// read returns the public keys in a file, or the public half of a key that is not in a file.
+// read returns the public keys in a file. For a key that is not in a file, it returns the public
+// half of the key.
 func (o *importOptions) read(ctx context.Context, e *cli.Env, path string) ([]*keys.PublicKey, error) {
 	if custody.Elsewhere(path) {
 		key, err := custody.Open(ctx, e, path, custody.Options{ID: o.id, Patience: o.patience})
@@ -185,7 +186,7 @@ func one(k *keys.PublicKey, err error) ([]*keys.PublicKey, error) {
 	return []*keys.PublicKey{k}, nil
 }
 
-// parseJWKs parses a JWK, or all keys in a JWK Set, whose keys may lack a kid.
+// parseJWKs parses a JWK, or all keys in a JWK Set. The keys in a set may lack a kid.
 func parseJWKs(data []byte, id, algorithm string) ([]*keys.PublicKey, error) {
 	doc, err := canon.Parse(data)
 	if err != nil || doc.Root().Member("keys").Kind() != canon.KindArray {
@@ -254,7 +255,7 @@ func isOpenSSH(data []byte) bool {
 }
 
 // parseOpenSSH parses lines such as those in id_ed25519.pub (sshd(8), AUTHORIZED_KEYS FILE FORMAT),
-// without options. Errors name the line.
+// without options. Errors contain the line number.
 func parseOpenSSH(data []byte, id, algorithm string) ([]*keys.PublicKey, error) {
 	if len(data) > maxOpenSSH {
 		return nil, fmt.Errorf("the file has more than %d bytes of OpenSSH keys", maxOpenSSH)

@@ -187,7 +187,7 @@ func (b *bindingFlags) bind(k *keys.PublicKey) {
 	}
 }
 
-// issuersText returns the issuers for which a key speaks.
+// issuersText lists the issuers for which a key speaks.
 func issuersText(k *keys.PublicKey) string {
 	switch {
 	case !k.Has(receipt.RoleIssuer):

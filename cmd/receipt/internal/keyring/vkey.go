@@ -13,9 +13,9 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
 
-// verifierKeys returns the verifier keys for a trusted key: one for the role of a witness, because
-// cosignatures have their own type, and one for the role of a log. If a key has both roles, both
-// verifier keys are returned unless they are equal.
+// verifierKeys returns the verifier keys for a trusted key. There is one for the role of a witness,
+// because cosignatures have their own type, and one for the role of a log. If a key has both roles,
+// both verifier keys are returned unless they are equal.
 func verifierKeys(k *keys.PublicKey) (list []string, err error) {
 	name, witness := cmp.Or(k.Origin, k.ID), k.Has(receipt.RoleWitness)
 	w, err := k.Witness(name)
@@ -49,8 +49,8 @@ func isVerifierKey(data []byte) bool {
 	return ok && more && len(hash) == 8 && !strings.ContainsAny(name, " {\t")
 }
 
-// parseVerifierKeys parses verifier keys, one per line. The name of each key becomes its origin,
-// and its type determines its roles.
+// parseVerifierKeys parses verifier keys, one per line. The name in each verifier key becomes the
+// origin of the key, and the type of the key determines its roles.
 func parseVerifierKeys(data []byte, id string) (found []*keys.PublicKey, err error) {
 	for line := range bytes.Lines(data) {
 		text := strings.TrimSpace(string(line))
