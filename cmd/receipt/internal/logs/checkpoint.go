@@ -94,7 +94,8 @@ func (o *checkpointOptions) checkpoint(ctx context.Context, e *cli.Env, selected
 	}
 	defer remove()
 
-	// The output is opened first, so that an error is reported before the work is done.
+	// The output is opened first, so that an error in opening it is reported before the work is
+	// done.
 	out, err := o.output.Open(e, 0o644)
 	if err != nil {
 		return err
@@ -121,7 +122,8 @@ func (o *checkpointOptions) checkpoint(ctx context.Context, e *cli.Env, selected
 	return out.Commit()
 }
 
-// signer opens the key, so that an error is reported before the receipts are read.
+// signer opens the key before the receipts are read, so that an error in opening it is reported
+// early.
 func (o *checkpointOptions) signer(ctx context.Context, e *cli.Env) (*keys.Signer, *tlog.Log, error) {
 	switch {
 	case o.key.Path == "":
@@ -135,7 +137,8 @@ func (o *checkpointOptions) signer(ctx context.Context, e *cli.Env) (*keys.Signe
 		return nil, nil, err
 	}
 
-	// The key file may name a log. A key from another program has no such name.
+	// The key file may contain the name of a log. The file of a key from another program does not
+	// contain such a name.
 	half := key.Public()
 	if half.Origin != "" && half.Origin != o.origin {
 		return nil, nil, cli.Usage("--origin "+cli.ShellName(half.Origin)+", or a separate key for another log", "%q is the key of the log %q, found --origin %q", o.key.Path, half.Origin, o.origin)

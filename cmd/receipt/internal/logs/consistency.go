@@ -145,7 +145,7 @@ func (o *consistencyOptions) heads(e *cli.Env, logs []*tlog.Log) (from, to *trus
 	return from, to, nil
 }
 
-// contradictionText describes how two checkpoints contradict each other.
+// contradictionText describes the contradiction between two checkpoints.
 func contradictionText(code receipt.Code, from, to *trust.Head) string {
 	if code == receipt.CodeTruncated {
 		return fmt.Sprintf("the later tree is smaller: %s, after %s", trust.LeavesText(to.Size), trust.LeavesText(from.Size))
@@ -227,7 +227,7 @@ func (r *consistency) text() string {
 	return fmt.Sprintf("the proof is %s another tree: %s, root %v", stated, trust.LeavesText(size), root)
 }
 
-// signers returns the IDs of the keys of the log that signed the checkpoints.
+// signers returns the IDs of the log's keys that signed the checkpoints.
 func (r *consistency) signers() (ids []string) {
 	for _, key := range r.Signers {
 		if key != nil {

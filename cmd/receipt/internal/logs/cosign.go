@@ -96,7 +96,7 @@ func (o *cosignOptions) cosign(ctx context.Context, e *cli.Env, path string) err
 }
 
 // stateFile returns the path of the state file, which records the cosigned checkpoints. It is the
-// file of --state, or a file next to the key.
+// file specified by --state, or a file next to the key.
 func (o *cosignOptions) stateFile(e *cli.Env, key *keys.PublicKey) (string, error) {
 	switch {
 	case o.state == cli.StdinName:
@@ -117,15 +117,15 @@ func (o *cosignOptions) trusted(e *cli.Env) (*trust.KeyFile, error) {
 	return trust.ReadKeys(e, o.keys)
 }
 
-// A cosigner is the key of a witness, and the name that the witness uses in cosignatures.
+// A cosigner contains a witness's key, and the name that the witness uses in cosignatures.
 type cosigner struct {
 	key     *keys.Signer
 	name    string
 	witness *tlog.Witness
 }
 
-// witness opens the key. The role of the key is read from the trusted keys if they contain the key,
-// and otherwise from the key file.
+// witness opens the key. It reads the role of the key from the trusted keys if they contain the
+// key, and otherwise from the key file.
 func (o *cosignOptions) witness(ctx context.Context, e *cli.Env, file *trust.KeyFile) (*cosigner, error) {
 	hint := "generate a key with receipt keys generate --any-issuer --role witness"
 	if o.key.Path == "" {
@@ -178,7 +178,8 @@ func (o *cosignOptions) witness(ctx context.Context, e *cli.Env, file *trust.Key
 	return w, nil
 }
 
-// lapsed returns why a signature that is made now would not be accepted, or "" if it would be.
+// lapsed returns the reason why a signature that is made now would not be accepted, or "" if it
+// would be accepted.
 func lapsed(k *keys.PublicKey, now time.Time) string {
 	switch cli.KeyStatus(k, now) {
 	case "revoked":
@@ -191,17 +192,17 @@ func lapsed(k *keys.PublicKey, now time.Time) string {
 	return ""
 }
 
-// A cosigned is a checkpoint that has the cosignature, or will get it.
+// A cosigned checkpoint is a checkpoint that has the cosignature or will receive it.
 type cosigned struct {
 	*trust.Head
 	by      *cosigner
-	log     string    // ID of the trusted key with which the log signed; "" if this was not checked
+	log     string    // ID of the trusted key that signed for the log; "" if this was not checked
 	at      time.Time // time of the cosignature
 	already bool
 }
 
 // open reads a checkpoint. It returns an error if the witness must not cosign the checkpoint,
-// because it is malformed or invalid, or because no trusted key of the log signed it.
+// because the checkpoint is malformed or invalid, or because no trusted key of the log signed it.
 func (w *cosigner) open(e *cli.Env, path string, file *trust.KeyFile) (*cosigned, error) {
 	var logs []*tlog.Log
 	if file != nil {
@@ -223,7 +224,7 @@ func (w *cosigner) open(e *cli.Env, path string, file *trust.KeyFile) (*cosigned
 		return c, nil
 	}
 
-	// Without a key of the log, the witness would vouch for trees of unknown origin.
+	// Without the log's key, the witness would vouch for trees of unknown origin.
 	key, code := receipt.CheckpointSigner(file.Set, h.Signed)
 	switch code {
 	case "":

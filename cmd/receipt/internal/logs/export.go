@@ -109,7 +109,7 @@ func (o *ledgerExportOptions) run(ctx context.Context, e *cli.Env, l ledger.Data
 	return out.Commit()
 }
 
-// under reads the checkpoint that must cover the receipts, or returns nil without --checkpoint.
+// under reads the checkpoint that must cover the receipts. Without --checkpoint, it returns nil.
 func (o *ledgerExportOptions) under(ctx context.Context, e *cli.Env, l ledger.Database) (*firsts, error) {
 	if o.checkpoint == "" {
 		return nil, nil
@@ -129,8 +129,8 @@ func (o *ledgerExportOptions) under(ctx context.Context, e *cli.Env, l ledger.Da
 	return &firsts{head: head}, nil
 }
 
-// A firsts collects the receipts that a checkpoint covers, in order. A nil firsts means that there
-// is no checkpoint and no limit.
+// A firsts builds the tree of the receipts that a checkpoint covers, in order. A nil firsts means
+// that there is no checkpoint and no limit.
 type firsts struct {
 	head *trust.Head
 	tree merkle.Tree
@@ -148,8 +148,7 @@ func (f *firsts) add(e *ledger.Row) (more bool) {
 	return true
 }
 
-// whole returns an error unless the added receipts are exactly the receipts that the checkpoint
-// covers.
+// whole returns an error unless the added receipts are exactly those that the checkpoint covers.
 func (f *firsts) whole() error {
 	switch {
 	case f == nil:
