@@ -83,7 +83,7 @@ func narrowed(line, members string) string { return strings.TrimSuffix(line, "}"
 func TestAPIKeyLimits(t *testing.T) {
 	const line = `{"name":"ci","sha256":"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa","created":"2026-04-25T19:00:00Z"`
 	a, b, none := chain.Stream{Issuer: "i", Tenant: "a", HasTenant: true, Workspace: "w"}, chain.Stream{Issuer: "i", Tenant: "b", HasTenant: true, Workspace: "w"}, chain.Stream{Issuer: "i", Workspace: "w"}
-	for members, want := range map[string]string{ // the value states whether the data of tenant a, of tenant b, and without a tenant is visible
+	for members, want := range map[string]string{ // the value lists which data is visible: of tenant a, of tenant b, and without a tenant (-)
 		"": "ab-", `,"scopes":[]`: "ab-", `,"scopes":["receipts:verify"]`: "ab-",
 		`,"tenants":["a"]`: "a", `,"tenants":["b","a"]`: "ab", `,"tenants":[]`: "", `,"tenants":["A"]`: "",
 		`,"issuers":["i"]`: "ab-", `,"issuers":["I"]`: "", `,"issuers":[]`: "", `,"issuers":["i"],"tenants":["b"]`: "b",

@@ -38,7 +38,7 @@ func TestCodes(t *testing.T) {
 	}
 }
 
-// TestClosedCodes verifies that a code that is not in the list is never sent.
+// TestClosedCodes verifies that a code that is not in the protocol's list is never sent.
 func TestClosedCodes(t *testing.T) {
 	e := &Error{Code: "teapot", Message: "short and stout"}
 	text, err := json.Marshal(e.Envelope("r1"))

@@ -35,7 +35,7 @@ func checkForm(r *http.Request) error {
 	return nil
 }
 
-// ambiguous reports whether another HTTP parser could place the end of the request elsewhere than
+// ambiguous reports whether another HTTP parser might end the request at a different byte than
 // net/http does. If so, the connection must be closed, because no later bytes may be parsed as a
 // request (RFC 9112 section 6.1). For a chunked body, net/http ignores a Content-Length header. For
 // HTTP/1.0, net/http ignores a Transfer-Encoding header, and parses the chunks as the next request.
@@ -156,8 +156,8 @@ func (q Query) Choice(name string, words ...string) (string, error) {
 	return text, nil
 }
 
-// Number returns a parameter as a number from least to most, or the default or if the parameter is
-// absent.
+// Number returns a parameter as a number from least to most. If the parameter is absent, it returns
+// the given default.
 func (q Query) Number(name string, least, most, or uint64) (uint64, error) {
 	text, ok := q[name]
 	if !ok {

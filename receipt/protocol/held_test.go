@@ -63,9 +63,9 @@ func TestUnreadAnswers(t *testing.T) {
 	}
 }
 
-// TestStoredAnswer verifies that a response that is stored in a log is read from the log when the
-// request is repeated, and that no memory contains it. This must hold regardless of its length, and
-// even if the handler failed after writing it.
+// TestStoredAnswer verifies that, if a log stores the response to a request, a repeated request
+// gets the response from the log, and the response occupies no memory. This must hold for a
+// response of any length, and even if the handler failed after writing it to the log.
 func TestStoredAnswer(t *testing.T) {
 	memory := &Memory{Bytes: 1 << 20}
 	log, reads := map[string]string{}, 0

@@ -19,8 +19,8 @@ func useOf(actor, key, body string) Use {
 }
 
 // claimed claims a use and, if answer is not nil, settles the use with it. It returns the result
-// for the request: a remembered response, a note that another request is doing the work, or a note
-// that this request did the work.
+// for the request: the remembered response, "in flight" if another request is doing the work,
+// "done" if this request did it, or the error.
 func claimed(m *Memory, u Use, now time.Time, answer *answer) string {
 	claim, err := m.claim(u, now)
 	switch {
@@ -83,8 +83,8 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// TestMemoryIsFull verifies what happens if the memory for uses is full. A use that does not fit
-// must be rejected until the oldest use is a day old, no client may occupy all the space, and a
+// TestMemoryIsFull verifies what happens if the memory for uses is full. If a use does not fit, it
+// must be rejected until the oldest use is a day old. No client may occupy all the space, and a
 // client without uses must be accepted while there is space.
 func TestMemoryIsFull(t *testing.T) {
 	m := &Memory{Keys: 3}

@@ -319,7 +319,7 @@ func TestErrorsOfHandlers(t *testing.T) {
 		}
 	}
 
-	// A response that has started is aborted, so that it never ends as if it were complete.
+	// A response that has started is aborted, so that it never appears to be complete.
 	func() {
 		defer func() {
 			if p := recover(); p != http.ErrAbortHandler {

@@ -52,8 +52,8 @@ func (r *Request) ReadBody(limit int64, instead string) ([]byte, error) {
 // Saturated reports whether all request slots are in use.
 func (r *Request) Saturated() bool { return !r.exchange.mux.requests.Any() }
 
-// workspace returns the workspace ID in the workspace_id member of the body or, if there is none,
-// in the query parameter of that name, or "".
+// workspace returns the workspace ID in the member workspace_id of the body or, if there is none,
+// in the query parameter of that name. If both are absent, it returns "".
 func (r *Request) workspace() string {
 	const name = "workspace_id"
 	if r.JSON != nil {

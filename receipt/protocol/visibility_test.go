@@ -60,7 +60,7 @@ func TestMuxReduces(t *testing.T) {
 	m := muxOf(t, func(o *Options) { o.Auth = keys }, routes...)
 	for _, c := range []struct{ method, path, key string }{
 		{"GET", "/v1/json", ""}, {"GET", "/v1/raw", ""},
-		{"POST", "/v1/json", ""}, {"POST", "/v1/json", "k"}, {"POST", "/v1/json", "k"}, // the second response with the key k is a remembered one
+		{"POST", "/v1/json", ""}, {"POST", "/v1/json", "k"}, {"POST", "/v1/json", "k"}, // the second response for the key k is a remembered response
 	} {
 		body := ""
 		if c.method == "POST" {
