@@ -71,7 +71,7 @@ func TestKeySet(t *testing.T) {
 	}
 }
 
-// shownProofs returns a proof for every receipt except the one with the ID bad. The tree has a
+// shownProofs returns a proof for every receipt except the one with the ID "bad". The tree has a
 // single leaf.
 type shownProofs struct{ note []byte }
 

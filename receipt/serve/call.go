@@ -33,8 +33,8 @@ func (c *call) json(status int, v any) error {
 	return c.send(status, mediaJSON, append(text, '\n'))
 }
 
-// smallAnswer is the maximum length, in bytes, of a response whose memory is not charged, which is
-// possible because the number of requests is limited.
+// smallAnswer is the maximum length, in bytes, of a response whose memory is not charged. The
+// memory of such responses is limited by the number of requests.
 const smallAnswer = 64 << 10
 
 // write responds with the given text. If the text is long, its memory is charged until the client

@@ -31,9 +31,8 @@ func nextCursor(t testing.TB, got reply) string {
 	return *page.Page.NextCursor
 }
 
-// TestCursors verifies that a cursor that was not returned by a list is rejected, that a cursor
-// whose position no longer exists has expired, and that changing any character of a cursor makes it
-// invalid.
+// TestCursors verifies that a cursor is rejected if no list returned it or if any of its characters
+// changed, and that it has expired if its position no longer exists.
 func TestCursors(t *testing.T) {
 	list := servetest.Receipts(t, 4)
 	serving := func(texts ...[]byte) *host {

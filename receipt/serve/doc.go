@@ -30,17 +30,17 @@
 //
 // The body of a request to /v1/verify is treated as evidence. A response with status 200 contains a
 // report that lists everything that is wrong with the evidence; any other status is about the
-// request itself. For a stored receipt, valid is true only if the receipt is verified, and never if
-// only its content was checked. A streamed response is complete if its last line is a summary, and
-// incomplete otherwise. The response to a replay request is the new task; the receipt of that task
-// shows the outcome.
+// request itself. For a stored receipt, the member "valid" is true only if the receipt is verified.
+// It is never true if only the content was checked. A streamed response is complete if its last
+// line is a summary, and incomplete otherwise. The response to a replay request is the new task;
+// the receipt of that task shows the outcome.
 //
 // # What a client can do
 //
 // A client chooses the time, the issuer, and the scope of the verification, and may select a trust
 // anchor by name if the server has it. Keys are never read from a request, URLs in a request are
 // never fetched, and names in a request are never used to open a file. [Limits] bounds sizes,
-// memory, concurrent requests, and the time for which a connection may make no progress.
+// memory, concurrent requests, and the idle time of connections.
 //
 // The Go API may still change; docs/http.md describes the routes and responses.
 package serve

@@ -97,8 +97,8 @@ func TestEndWithData(t *testing.T) {
 	}
 }
 
-// TestMalformedLengths verifies that messages are rejected if two readers could determine different
-// boundaries. Reliability 302.
+// TestMalformedLengths verifies that messages are rejected if two parsers could disagree about
+// where they end. Reliability 302.
 func TestMalformedLengths(t *testing.T) {
 	h := start(t, options(t))
 	for name, headers := range map[string]string{
@@ -451,8 +451,8 @@ func TestSaturated(t *testing.T) {
 	quiet(t, before)
 }
 
-// watch returns how far the heap use while f runs exceeds the heap use before, with the default
-// settings of the garbage collector.
+// watch returns the maximum growth of the heap while f runs, with the default settings of the
+// garbage collector.
 func watch(f func()) uint64 {
 	defer debug.SetGCPercent(debug.SetGCPercent(100))
 	runtime.GC()

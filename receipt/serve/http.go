@@ -19,19 +19,19 @@ const (
 // about 20 KiB.
 const mostConnections = 4096
 
-// HTTPServer returns an http.Server that serves h with limits that a Server does not set itself: 10
-// seconds and 16 KiB for the header of a request (net/http adds 4 KiB), two minutes between
-// requests, and a maximum number of connections, which is 4096 if connections is 0. These limits do
-// not apply to bodies and responses, because a stream may last for a long time; a Server limits
-// each read and write instead. It supports HTTP/1.1. HTTP/2 is supported only over TLS, which the
-// caller must configure. The caller must not replace ConnState and ConnContext.
+// HTTPServer returns an http.Server that serves h. It sets limits that a Server does not set
+// itself: 10 seconds and 16 KiB for the header of a request (net/http adds 4 KiB), two minutes
+// between requests, and a maximum number of connections, which is 4096 if connections is 0. These
+// limits do not apply to bodies and responses, because a stream may last for a long time; a Server
+// limits each read and write instead. It supports HTTP/1.1. HTTP/2 is supported only over TLS,
+// which the caller must configure. The caller must not replace ConnState and ConnContext.
 //
-// To accept a connection over the maximum, the server closes an existing connection. It closes the
-// connection that has waited longest without having sent a request or presented an API key; if
-// there is none, the connection without a key that was answered longest ago; and if there is none,
-// the connection with a key that has waited longest. A connection with a request in progress that
-// has presented a key is never closed. At most a quarter of the connections may be waiting without
-// having presented a key.
+// To accept a connection over the maximum, the server closes an existing connection. It first
+// closes connections that have neither sent a request nor presented an API key, starting with the
+// one that has waited longest. If there is none, it closes the connection without a key that was
+// answered longest ago. If there is none of these either, it closes the connection with a key that
+// has waited longest. A connection with a request in progress that has presented a key is never
+// closed. At most a quarter of the connections may be waiting without having presented a key.
 //
 // A new connection has 250 ms to send its first request. During that time, it is not closed in
 // favor of another connection. If there are too many new connections, further connections wait to

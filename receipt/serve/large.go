@@ -124,7 +124,7 @@ func (g *gate) see(piece []byte) {
 	g.line = len(piece) - bytes.LastIndexByte(piece, '\n') - 1
 }
 
-// head returns the beginning of the body, as far as it arrived in the first read.
+// head returns the part of the body that arrived in the first read, up to headOfStream bytes.
 func (g *gate) head() []byte {
 	if first := g.first.Load(); first != nil {
 		return *first

@@ -88,7 +88,7 @@ func pageOf(c *call, q TaskQuery) (page []Stored, more bool, err error) {
 }
 
 // lastOf returns the hash of the last receipt in a list, from which the source can continue. It
-// must differ from the hash from which the source continued to read this list.
+// must differ from before, the hash after which this list began.
 func lastOf(some []Stored, before canon.Digest) (last canon.Digest, err error) {
 	doc, err := storedDocument(some[len(some)-1])
 	if err != nil {

@@ -46,8 +46,8 @@ func preferred(r *http.Request) string {
 	return best
 }
 
-// rival returns the weight of application/json, which the weight of another form must at least
-// equal.
+// rival returns the weight of application/json. Another form is preferred only if its weight is at
+// least as high.
 func rival(named map[string]float64, weight float64) float64 {
 	if weight, ok := named[mediaJSON]; ok {
 		return weight

@@ -52,8 +52,8 @@ func setHint(rep *receipt.Report, text string) {
 	}
 }
 
-// instead returns advice on what to send instead of a body, a description of the body, or "" if
-// neither is known.
+// instead returns advice on what to send instead of a body, or at least a description of the body.
+// If neither is known, it returns "".
 func instead(data []byte, form stream.Kind, why receipt.Check) string {
 	text := bytes.TrimLeft(data, " \t\r\n")
 	switch {
@@ -79,9 +79,9 @@ func isPage(text []byte) bool {
 	return bytes.HasPrefix(bytes.Join(bytes.Fields(text[:min(len(text), seen)]), nil), []byte(begin))
 }
 
-// named describes a body without receipts and what to do with it, or returns "" if the kind of the
-// body is not known. Files that accompany receipts are useful only together with the receipts, and
-// no route accepts both.
+// named returns a description of a body without receipts, and what to do with the body. It returns
+// "" if the kind of the body is not known. Files that accompany receipts are useful only together
+// with the receipts, and no route accepts both.
 func named(head []byte, whole bool) string {
 	found := kind.Of(head, whole)
 	if found.Kind == kind.Unknown {

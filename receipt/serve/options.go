@@ -24,11 +24,11 @@ type Options struct {
 	Anchors map[string]func() *Verifier
 
 	// Source contains the receipts that the protocol's routes serve. If it is nil, these routes do
-	// not exist, and discovery contains receipts: false.
+	// not exist, and the capability receipts is false in discovery.
 	Source Source
 
 	// Replay replays tasks for clients that have the scope tasks:replay. If it is nil, the response
-	// is a 404 error, and discovery contains replay: false.
+	// is a 404 error, and the capability replay is false in discovery.
 	Replay Replayer
 
 	// Keys returns the JWK Set whose public members are served at /.well-known/jwks.json. If Keys
@@ -51,8 +51,8 @@ type Options struct {
 	// If Proofs is nil, the response is a 404 error.
 	Proofs Proofs
 
-	// Batches are used to verify stored receipts, as with receipt verify --batch: each receipt must
-	// be in one of the batches. If it is nil, batches are not checked.
+	// Batches are used to verify stored receipts, like the option --batch of the command receipt
+	// verify: each receipt must be in one of the batches. If it is nil, batches are not checked.
 	Batches []receipt.Batch
 
 	// Ready returns an error if the rest of the program cannot serve requests, for example because
@@ -93,9 +93,10 @@ type Limits struct {
 
 	// Requests is the maximum number of concurrent requests, not counting requests for metrics and
 	// requests that require no API key. The default is 256. Further requests get a 503 response.
-	// Each client, which is an API key or, if no key is required, an address, can use at most half
-	// of Requests, of Memory, and of Streams. If other clients already use some of a resource, the
-	// client can use less, because it must leave as much free as it uses, for one more client.
+	// Each client can use at most half of Requests, of Memory, and of Streams. A client is
+	// identified by its API key or, if no key is required, by its address. If other clients already
+	// use some of a resource, the client can use less, because it must leave at least as much free
+	// for one more client as it uses itself.
 	Requests int
 
 	// Memory is the maximum number of bytes that may be used at the same time by request bodies
@@ -166,7 +167,7 @@ func (l *Limits) document(cbor bool) int64 {
 // These are the scopes that an API key can have.
 const (
 	scopeRead   = protocol.ReceiptsRead             // read and list receipts, and read their proofs
-	ScopeVerify = protocol.Scope("receipts:verify") // verify receipts in requests and stored receipts
+	ScopeVerify = protocol.Scope("receipts:verify") // verify stored receipts, and receipts in requests
 	scopeReplay = protocol.Scope("tasks:replay")    // replay tasks
 )
 

@@ -17,8 +17,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/serve"
 )
 
-// library returns a source that contains receipts of the task "t": a valid one, a corrupted one,
-// one from an unknown signer, and documents that are not receipts.
+// library returns a source that contains receipts of the task "t": a valid receipt, a corrupted
+// receipt, a receipt from an unknown signer, and documents that are not receipts.
 func library(t testing.TB) *shelf {
 	t.Helper()
 	s := newShelf()

@@ -58,9 +58,9 @@ type ReplayQuery struct {
 	Task    string          // ID of the task to replay
 	Request *replay.Request // its stated digests are correct, except possibly those of artifacts
 
-	// Once is the same for all requests with the same Idempotency-Key from the same client, of
-	// which at most one may be replayed. The Mux ensures this for a day; a harness can use Once to
-	// ensure it for longer. The zero digest means that the request has no Idempotency-Key.
+	// Once is the same for all requests with the same Idempotency-Key from the same client. At most
+	// one of these requests may start a replay. The Mux ensures this for a day; a harness can use
+	// Once to ensure it for longer. The zero digest means that the request has no Idempotency-Key.
 	Once canon.Digest
 }
 

@@ -424,7 +424,7 @@ type panics struct{ *stage }
 
 func (panics) Replay(context.Context, serve.ReplayQuery) (string, error) { panic("a mistake") }
 
-// TestReplayForgetsNoneAtWork verifies that a replay in progress is started only once, regardless
+// TestReplayForgetsNoneAtWork verifies that a replay in progress is not started again, regardless
 // of how many other keys are used in the meantime.
 func TestReplayForgetsNoneAtWork(t *testing.T) {
 	o, s := staged(t)
@@ -457,7 +457,7 @@ type slowFirst struct {
 }
 
 func (s *slowFirst) Replay(ctx context.Context, q serve.ReplayQuery) (string, error) {
-	first := s.once.CompareAndSwap(false, true) // decided before the replay is counted as started
+	first := s.once.CompareAndSwap(false, true) // set before the replay is counted as started
 	task, err := s.stage.Replay(ctx, q)
 	if first {
 		<-s.gate

@@ -27,9 +27,10 @@ type pruner interface {
 // return early if the context is canceled. Identifiers are untrusted: a Source must only look them
 // up, and must never use them as the name of anything that it opens.
 //
-// A Source does not verify receipts. It returns a receipt that was altered in the store unchanged,
-// so that verification can report the alteration. A Source is not trusted, either: a Server checks
-// that the results contain the requested ID or task and are within the reach of the client.
+// A Source does not verify receipts. If a receipt was altered in the store, the Source returns the
+// altered receipt unchanged, so that verification can report the alteration. A Source is not
+// trusted, either: a Server checks that the results contain the requested ID or task and are within
+// the reach of the client.
 //
 // A Source that returns a *[ledger.PrunedError] must also have the method CountPruned(ctx, q
 // TaskQuery) (int64, error), so that a list can contain the number of receipts that are missing

@@ -35,9 +35,9 @@ func tells(root canon.Node, task string) bool {
 	return root.Member("identifiers").Member("task_id").String() == task && !untold.Has("/identifiers/task_id")
 }
 
-// DamagedID returns the receipt_id in text that is not valid JSON or cannot be parsed, or "". The
-// result is used only to find the text again. It is the value of the first receipt_id member in the
-// outermost object, as far as brackets and strings show.
+// DamagedID returns the receipt_id in text that is not valid JSON or cannot be parsed. It returns
+// "" if there is none. The result is used only to find the text again. It is the value of the first
+// receipt_id member in the outermost object, as far as brackets and strings show.
 func DamagedID(text []byte) string {
 	const name = `"receipt_id"`
 	depth := 0

@@ -110,9 +110,10 @@ func storedDocument(s Stored) (*canon.Document, error) {
 	return doc, nil
 }
 
-// appendResource appends the protocol's resource for a receipt: members that repeat parts of the
-// receipt, and in wire.payload the complete receipt, byte for byte as stored, without surrounding
-// whitespace. If a damaged receipt lacks a member, that member is an empty string in the resource.
+// appendResource appends the protocol's resource for a receipt. The member wire.payload contains
+// the complete receipt, byte for byte as stored, without surrounding whitespace; other members
+// repeat parts of the receipt. If a damaged receipt lacks a member, that member is an empty string
+// in the resource.
 func appendResource(dst []byte, doc *canon.Document, id string) []byte {
 	root := doc.Root()
 	if id == "" {
@@ -202,8 +203,8 @@ func verifyStored(c *call) error {
 }
 
 // weighing returns a verifier that also uses the server's evidence for the receipt in the path: a
-// checkpoint proof, and batches. As with receipt verify, all of this evidence is required, so a
-// receipt that was added after the checkpoint is undecided.
+// checkpoint proof, and batches. As with the command receipt verify, all of this evidence is
+// required, so a receipt that was added after the checkpoint is undecided.
 func weighing(c *call, judge *receipt.Verifier) (*receipt.Verifier, error) {
 	e := receipt.Evidence{Batches: c.s.options.Batches}
 

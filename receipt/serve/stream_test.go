@@ -318,8 +318,9 @@ func (h *host) rawHalf(request string) string {
 	return string(answer)
 }
 
-// TestClientLeaves verifies that no work continues after a client disconnects within its body and
-// the response, so that the only slot for streams becomes free again. Reliability 316.
+// TestClientLeaves verifies that no work continues after a client disconnects while it is sending
+// the body and receiving the response, so that the only slot for streams becomes free again.
+// Reliability 316.
 func TestClientLeaves(t *testing.T) {
 	before := runtime.NumGoroutine()
 	t.Run("leaves", func(t *testing.T) {

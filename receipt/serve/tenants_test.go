@@ -28,7 +28,7 @@ import (
 // marker is a part of every value in the other tenant's receipts.
 const marker = "MARKERB"
 
-// A tenants creates receipts for several tenants, each of which has its own chain.
+// A tenants value creates receipts for several tenants, each of which has its own chain.
 type tenants map[string]canon.Digest
 
 // receipt returns the next receipt of a tenant; "" means no tenant. Both tenants have receipts for
@@ -167,9 +167,9 @@ func cursorsOf(h *host, task string, headers []string) (list []string) {
 	return list
 }
 
-// TestTenants verifies that requests with one tenant's key get, byte for byte, the same responses
-// as from a server without data of another tenant. The test sends requests to every route, with
-// every ID, hash, and cursor of the other tenant.
+// TestTenants verifies that the responses to requests with one tenant's key are, byte for byte, the
+// same as those of a server without data of another tenant. The test sends requests to every route,
+// with every ID, hash, and cursor of the other tenant.
 func TestTenants(t *testing.T) {
 	ours, theirs := twoTenants(t)
 	all := mixed(ours, theirs)
@@ -259,7 +259,7 @@ func sameAnswers(t *testing.T, all, alone serve.Source, ours, theirs [][]byte, c
 		if got != want {
 			t.Errorf("%s %s: another answer than without the other tenant\n%.400s\n%.400s", q.method, q.path, got, want)
 		}
-		if sent := q.path == "/v1/verify"; !sent { // otherwise, the client itself sent the data
+		if sent := q.path == "/v1/verify"; !sent { // in this case, the client itself sent the data
 			for _, trace := range traces {
 				if strings.Contains(got, trace) {
 					t.Errorf("%s %s: %q in the answer\n%.400s", q.method, q.path, trace, got)

@@ -53,7 +53,7 @@ func TestUntoldTask(t *testing.T) {
 		}
 	}
 
-	// A page may continue after a skipped receipt, which does not end the list.
+	// A page may continue after a skipped receipt, because such a receipt does not end the list.
 	var ids []string
 	for query := "?limit=1"; ; {
 		some, next := list("unknown", query)

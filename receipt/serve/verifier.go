@@ -119,7 +119,8 @@ func (v *Verifier) ask(q question) (receipt.Policy, error) {
 	return p, nil
 }
 
-// full reports whether the verifier checks signatures, unless a question restricts it to integrity.
+// full reports whether the verifier checks signatures. A question may still restrict it to
+// integrity.
 func (v *Verifier) full() bool { return !v.policy.IntegrityOnly }
 
 // A judge verifies receipts, and attestations that may contain them, for a single request. Its

@@ -9,7 +9,8 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// An entry contains the location of a document and what its content must be.
+// An entry contains the location of a document, and the properties by which its content is
+// recognized.
 type entry struct {
 	digest canon.Digest // digest of the document's bytes or, in a compressed file, of its JSON
 	hash   canon.Digest // receipt hash computed from the content; zero if it cannot be computed

@@ -43,9 +43,9 @@ import (
 // # Links
 //
 // The link of a receipt is checked as package stream checks it for the same files in the same
-// order, so the server and receipt verify report the same result. The receipts in a single file
-// must be in order; those in several files are joined by their links, for which the files are read
-// twice at startup.
+// order, so the server and the command receipt verify report the same result. The receipts in a
+// single file must be in order; those in several files are joined by their links, for which the
+// files are read twice at startup.
 //
 // # Changes
 //
@@ -192,7 +192,7 @@ func (x *Index) read(ctx context.Context, number int32) (serve.Stored, error) {
 // readEntry reads the bytes of an entry and compares their digest with the digest in the index.
 func (x *Index) readEntry(e *entry) ([]byte, error) {
 	text, err := x.sources[e.source].read(e, x.codec)
-	if err == serve.ErrChanged { // only if the bytes of this entry have changed
+	if err == serve.ErrChanged { // reported only if the bytes of this entry have changed
 		err = fmt.Errorf("%w: %q", err, x.address(e))
 	}
 	return text, err

@@ -41,7 +41,7 @@ func newIndexer(v *receipt.Verifier) *indexer {
 		streams: map[chain.Stream]int32{}, links: map[receipt.Check]int32{}, current: -1}
 }
 
-// read indexes the sources in the way package stream reads them together.
+// read indexes the sources. Package stream reads all of them in a single run.
 func (x *indexer) read(ctx context.Context, o Options, sources []stream.Source) error {
 	sources, err := x.origins(sources)
 	if err != nil || len(sources) == 0 {

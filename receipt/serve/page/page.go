@@ -17,7 +17,7 @@ import (
 
 //go:generate go run -C generate .
 
-// The embedded files are the output of go generate and a file that always exists.
+// The embedded directory contains the output of go generate, and a file that always exists.
 //
 //go:embed dist/served
 var served embed.FS

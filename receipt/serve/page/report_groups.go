@@ -34,7 +34,7 @@ type listed struct {
 	groups []*group
 	named  map[groupName]*group
 	kept   int
-	most   int // upper bound on the length of the longest list of a group
+	most   int // upper bound on the length of the longest list in a group
 	count  int
 }
 
@@ -81,8 +81,8 @@ func (l *listed) group(rep *receipt.Report, root canon.Node) *group {
 
 func text(n canon.Node) string { return untrusted.Cut(n.String(), 200) }
 
-// evict removes the last receipt from the longest list of a group, if that list remains at least as
-// long as the list that another group needs.
+// evict makes room for a report in a group that needs a list of the given length. It removes the
+// last report from the longest list, unless that list would become shorter than wanted.
 func (l *listed) evict(wanted int) bool {
 	if wanted >= l.most {
 		return false

@@ -2,7 +2,7 @@ package page
 
 import (
 	"cmp"
-	_ "embed" // for the parts of the file
+	_ "embed" // for embedded parts of the file
 	"fmt"
 	"io"
 	"slices"

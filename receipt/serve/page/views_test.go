@@ -167,7 +167,8 @@ var both struct {
 	doc  string
 }
 
-// beside is a page that opens both documents and shows their resulting content as text.
+// beside is a page that opens both documents, and shows as text what they contain after their
+// scripts have run.
 const beside = `<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,"><pre id="views"></pre><pre id="report"></pre><iframe src="/"></iframe><iframe src="/report"></iframe>
 <script>onload = () => ["views", "report"].forEach((id, n) => { document.getElementById(id).textContent = frames[n].document.documentElement.outerHTML; });</script></html>`
 

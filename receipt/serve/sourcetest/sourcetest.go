@@ -225,8 +225,8 @@ func reach(t *testing.T, s *shelf) {
 	}
 }
 
-// tasks verifies that the receipts of a task are those whose subject is the task and those whose
-// identifiers contain it, each listed once, in the order in which they were stored.
+// tasks verifies that a task has exactly the receipts whose subject is the task or whose
+// identifiers contain it. Each must be listed once, in the order in which they were stored.
 func tasks(t *testing.T, s *shelf) {
 	for _, task := range append([]string{"t", "other", "x", "y", "unknown", ""}, awkward...) {
 		if got, want := s.list(t, task, protocol.Everything(), 50), s.want(task, protocol.Everything()); !slices.Equal(got, want) {

@@ -191,8 +191,8 @@ func testEvidence(b *tab) {
 	b.basis("receipt.tlog-proof", "receipt verify --keys KEYS --proof EVIDENCE FILE.")
 }
 
-// basis checks the basis that the record of a verification states. A reader of the printed record
-// must be able to reproduce the verdict from it.
+// basis checks what the record of a verification lists as the basis of the verdict. A reader of the
+// printed record must be able to reproduce the verdict from it.
 func (b *tab) basis(parts ...string) {
 	b.Helper()
 	shown := b.text("#outcome .certificate .basis")
@@ -309,8 +309,8 @@ func series(t *testing.T, count int) (list []*receipt.Sealed) {
 	return list
 }
 
-// proofOf writes a proof that a checkpoint that covers all receipts includes the given receipt. The
-// log from the fixtures signs the checkpoint.
+// proofOf writes a proof that the given receipt is included in a checkpoint that covers all
+// receipts. The log from the fixtures signs the checkpoint.
 func proofOf(t *testing.T, sealed []*receipt.Sealed, index int) string {
 	t.Helper()
 	var leaves []merkle.Hash

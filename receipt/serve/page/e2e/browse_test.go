@@ -73,7 +73,8 @@ func writeTree(t *testing.T, count int) (dir string) {
 	return dir
 }
 
-// export runs receipt browse --output in a directory and returns the address of the exported page.
+// export runs the command receipt browse with the option --output in a directory, and returns the
+// address of the exported page.
 func export(t *testing.T, command, dir string) (url string) {
 	t.Helper()
 	site := filepath.Join(t.TempDir(), "site")
@@ -86,8 +87,8 @@ func export(t *testing.T, command, dir string) (url string) {
 	return "file://" + filepath.Join(site, "index.html")
 }
 
-// serve runs receipt browse in a directory until the test ends, and returns the address of the
-// page.
+// serve runs the command receipt browse in a directory until the test ends, and returns the address
+// of the page.
 func serve(t *testing.T, command, dir string) (url string) {
 	t.Helper()
 	cmd := exec.Command(command, "browse", ".", "--keys", fixture(t, "keys/trust.json"))
@@ -115,8 +116,8 @@ func serve(t *testing.T, command, dir string) (url string) {
 	return ""
 }
 
-// TestBrowse verifies the view that receipt browse creates, in Chromium and Firefox, opened from
-// disk and from its server.
+// TestBrowse verifies the view that the command receipt browse creates, in Chromium and Firefox,
+// opened from disk and from its server.
 func TestBrowse(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a browser takes its time")
@@ -268,8 +269,8 @@ func testViewAccessibility(t *testing.T, browser context.Context, url string) {
 	}
 }
 
-// testViewFirefoxLooks runs axe-core on the list and on a page, in light mode with a wide window and
-// in dark mode on a phone.
+// testViewFirefoxLooks runs axe-core on the list and on a receipt page, in light mode with a wide
+// window and in dark mode on a phone.
 func testViewFirefoxLooks(t *testing.T, url string) {
 	path := os.Getenv("AXE")
 	needs(t, "axe-core: $AXE names no file", path == "")

@@ -7,5 +7,5 @@
 // the path of axe.min.js from axe-core, accessibility is also checked. Screenshots are written to
 // the directory named by $SCREENSHOTS.
 //
-// To measure the view of receipt browse, run RECEIPTS=100000 go test -run TestBrowseSpeed -v.
+// To measure the view of receipt browse, run "RECEIPTS=100000 go test -run TestBrowseSpeed -v".
 package e2e

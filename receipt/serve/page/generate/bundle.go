@@ -11,7 +11,7 @@ import (
 // script bundles a module and its imports into one script. alias maps module names to files.
 func script(entry string, alias map[string]string) ([]byte, error) {
 	return bundle(api.BuildOptions{EntryPoints: []string{entry}, Alias: alias, Format: api.FormatIIFE,
-		Loader: map[string]api.Loader{".json": api.LoaderText}}) // an example must have exactly the bytes of its file
+		Loader: map[string]api.Loader{".json": api.LoaderText}}) // an example must contain exactly the bytes of its file
 }
 
 func style(entry string) ([]byte, error) {

@@ -65,8 +65,8 @@ func (p *parts) fill(index []byte) ([]byte, error) {
 		if n := bytes.Count(index, []byte(place.mark)); n != 1 {
 			return nil, fmt.Errorf("index.html: expected %s once, found it %d times", place.mark, n)
 		}
-		// A script or style must contain neither string: the first may end the element, and the
-		// second changes where the element ends (HTML section 13.2.5.4).
+		// A script or style must contain neither string: </s may end the element, and <!-- changes
+		// where the element ends (HTML section 13.2.5.4).
 		for _, sign := range []string{"</s", "<!--"} {
 			if strings.Contains(strings.ToLower(place.text), sign) {
 				return nil, fmt.Errorf("what replaces %s holds %s", place.mark, sign)
