@@ -20,7 +20,7 @@ type asked struct {
 	Trust      string          `json:"trust,omitzero"`    // version of the trusted keys, from a source of keys
 }
 
-// An askedQuorum is a required number of witnesses, and the keys that they may use. If Keys is
+// An askedQuorum specifies how many witnesses are required, and which keys they may use. If Keys is
 // empty, they may use any key.
 type askedQuorum struct {
 	Threshold int           `json:"threshold"`
@@ -36,11 +36,11 @@ type askedCheckpoint struct {
 	Cosigners askedQuorum `json:"cosigners"`
 }
 
-// An IncomparableError indicates that the verdicts of two summaries do not mean the same.
+// An IncomparableError indicates that the verdicts of two summaries have different meanings.
 type IncomparableError struct {
-	// What is the name of the difference: scope (only one of the summaries is limited to
-	// integrity), keys (the files of trusted keys differ), or a requirement: issuer, at, strict,
-	// witnesses, checkpoint, subjects, rules, or trust (the versions of the trusted keys differ).
+	// What identifies the difference: scope (only one of the summaries is limited to integrity),
+	// keys (the files of trusted keys differ), or a requirement: issuer, at, strict, witnesses,
+	// checkpoint, subjects, rules, or trust (the versions of the trusted keys differ).
 	What string
 }
 
@@ -85,7 +85,7 @@ func quorumOf(q receipt.Quorum) askedQuorum {
 }
 
 // differs returns an error if the requirements of two summaries differ. Unknown requirements are
-// compatible with all others, except that they are assumed to include no rules, because versions
+// compatible with all others. However, they are assumed to include no rules, because the versions
 // that did not record requirements did not support rules.
 func (a *asked) differs(b *asked) error {
 	if a == nil || b == nil {

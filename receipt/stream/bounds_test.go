@@ -69,8 +69,8 @@ func TestManyStreams(t *testing.T) {
 	}
 }
 
-// TestTurn verifies that a large document waits for its turn, that a small document does not, and
-// that an error from Turn ends the input.
+// TestTurn verifies that large documents wait for their turn, that small documents do not wait, and
+// that the run ends if Turn returns an error.
 func TestTurn(t *testing.T) {
 	large := `{"schema":"receipt-2026-04-25","a":[` + strings.Repeat("1,", stream.LargeDocument/2) + `1]}`
 	input := []byte(strings.Repeat("{}\n"+large+"\n", 5))

@@ -35,7 +35,8 @@ func links(t *testing.T, run *stream.Run) string {
 	return strings.Join(list, "; ")
 }
 
-// TestCauses verifies that reports describe the fault of a link as data, in each kind of run.
+// TestCauses verifies that, in each kind of run, reports contain machine-readable causes of faulty
+// links.
 func TestCauses(t *testing.T) {
 	list := newWriter(t, "a").many(5)
 	fork := newWriter(t, "a")

@@ -21,8 +21,8 @@ var errOnce = errors.New("stream: a checkpoint requires reading the input twice,
 // receipts.
 var errTree = errors.New("stream: a checkpoint requires the tree of all receipts; set the tree")
 
-// A forest is the tree of the receipts of an input, in reading order, together with the checkpoint
-// that is compared with the tree. Every receipt is a leaf, and so is every copy.
+// A forest contains the tree of an input's receipts, in reading order, and the checkpoint with
+// which the tree is compared. Every receipt is a leaf, and so is every copy.
 type forest struct {
 	given  *receipt.Checkpoint
 	claims tlog.Checkpoint
@@ -30,7 +30,7 @@ type forest struct {
 	edge merkle.Tree // tree of the leaves that have been added
 }
 
-// behind returns the number of receipts that come after those that the checkpoint covers.
+// behind returns the number of receipts that follow the receipts covered by the checkpoint.
 func (f *forest) behind() uint64 {
 	return f.Size - min(f.claims.Size, f.Size)
 }
@@ -57,8 +57,8 @@ func (f *forest) add(it *survey.Item) {
 	}
 }
 
-// take replaces the tree with a tree that an engine has computed. It reports whether there is such
-// a tree.
+// take replaces the tree with the tree that an engine has computed, if any. It reports whether an
+// engine has computed a tree.
 func (f *forest) take(t *join.Tree) bool {
 	if f == nil || t == nil {
 		return false
@@ -120,8 +120,8 @@ func (f *forest) judge(partial bool) (inside, outside receipt.Evidence, until bo
 		Detail: fmt.Sprintf("the checkpoint does not cover these receipts in this order: the root of the first %d is %v, the checkpoint states %v", size, f.Root, f.claims.Root)}
 }
 
-// beside returns v with the result of a comparison as evidence, or v itself if nothing was
-// compared.
+// beside returns a verifier that uses e as additional evidence. If nothing was compared, it returns
+// v itself.
 func beside(v *receipt.Verifier, e receipt.Evidence) (*receipt.Verifier, error) {
 	if e.Checkpoint == nil && e.Uncompared == "" {
 		return v, nil

@@ -53,8 +53,9 @@ func knowsLog(t *testing.T) *receipt.Verifier {
 	return v
 }
 
-// TestCheckpointHoles verifies that a checkpoint shows nothing if a document in its range has no
-// leaf, because that document may be what is missing. Only a malformed document then refutes.
+// TestCheckpointHoles verifies that a checkpoint neither verifies nor refutes an input if a
+// document in the range of the checkpoint has no leaf, because the checkpoint may cover that
+// document. The input is then refuted only if the document is malformed.
 func TestCheckpointHoles(t *testing.T) {
 	l := newWriter(t, "a").many(4)
 	over := signedOver(t, l[:3]...)

@@ -240,13 +240,13 @@ func watch(percent int, f func()) uint64 {
 	return most.Load() - min(before.HeapAlloc, most.Load())
 }
 
-// TestBombs verifies that the verification of an input that decompresses to useless data ends early
-// and uses little time and memory.
+// TestBombs verifies that reading ends early, and uses little time and memory, if an input
+// decompresses to useless data.
 func TestBombs(t *testing.T) {
 	if testing.Short() || raceEnabled {
 		t.Skip("reads gigabytes")
 	}
-	// Unless it runs at full size, the test uses one form of each bomb, and all forms of one bomb.
+	// Except at full size, the test uses one form of each bomb, and all forms of one bomb.
 	forms := []string{"gzip", "zstd", "plain"}
 	for i, c := range []struct{ name, of, before string }{
 		{"zeros", "\x00", ""}, {"newlines", "\n", ""}, {"brackets", "[", ""}, {"spaces", " ", ""},

@@ -328,8 +328,9 @@ func TestContinues(t *testing.T) {
 	}
 }
 
-// TestSharedAbsence verifies that two streams of a selection may name the same absent receipt, wherever
-// in the streams they name it. It is in one of them at most, but nothing shows in which.
+// TestSharedAbsence verifies that two streams of a selection may name the same absent receipt, at
+// any position in the streams. The receipt belongs to at most one of the streams, but nothing shows
+// to which one.
 func TestSharedAbsence(t *testing.T) {
 	a, b := newWriter(t, "a"), newWriter(t, "b")
 	a.next()
@@ -352,7 +353,7 @@ func TestSharedAbsence(t *testing.T) {
 	}
 }
 
-// renamed replaces the source numbers in lines such as "; 5 code" with names, as in "; x:5 code".
+// renamed replaces source numbers with names: for example, "; 5 code" becomes "; x:5 code".
 func renamed(want string, name func(string) string) string {
 	var out []byte
 	for i := 0; i < len(want); i++ {

@@ -9,8 +9,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream/internal/survey"
 )
 
-// demands are the requirements for the streams of an input: their predecessors, their contents, and
-// their heads.
+// demands contains the requirements for the streams of an input: their predecessors, their
+// contents, and their heads.
 type demands struct {
 	survey.Wanted
 	given Continuity
@@ -166,8 +166,7 @@ func endsOf(segments []chain.Segment, d *demands) (ends []survey.End) {
 	return ends
 }
 
-// findHeads looks for the expected heads among the receipts that are listed in the parts. known is
-// false if the parts do not list all of their receipts.
+// findHeads looks for the expected heads among the listed receipts of the parts.
 func findHeads(s *Summary, ends []survey.End, d *demands) (known bool, err error) {
 	if s.roster == nil {
 		for i := range ends {

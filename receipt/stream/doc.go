@@ -18,15 +18,15 @@
 //
 // # How receipts are joined
 //
-// The receipts in a single input must be in order: in each stream, every receipt names its
-// predecessor by the stated hash. [Verify] detects a break as soon as it reads the receipt after
+// The receipts in a single input must be in order: in each stream, every receipt contains the
+// stated hash of its predecessor. [Verify] detects a break as soon as it reads the receipt after
 // the break. The receipts of several sources are joined by their links, regardless of the order of
 // the sources. [VerifyFiles] therefore reads the sources twice. The first pass only collects the
 // links. In both cases:
 //
 //   - If the predecessor of the first receipt in a stream is not in the input, the link of that
-//     receipt is not checked. A second receipt of this kind is refuted, unless the input is a
-//     selection.
+//     receipt is not checked. If there is a second receipt of this kind in the stream, it is
+//     refuted, unless the input is a selection.
 //   - A break, a fork, a second first receipt, or different content with the same receipt_id
 //     refutes the receipt at which it is detected.
 //   - Copies with the same content are counted once for each outcome, because their outcomes may

@@ -14,9 +14,9 @@ import (
 // to compute their leaves, and verifies nothing. If leaf returns an error, reading ends and Leaves
 // returns that error.
 //
-// Leaves, [Records], and [Conclude] are intended for an engine that runs many workers, each of
-// which reads some of the inputs, and that joins the receipts with package join. Leaves is needed
-// only for a checkpoint that covers all inputs. Package join is internal, so engines outside this
+// Leaves, [Records], and [Conclude] are intended for an engine with many workers. Each worker reads
+// some of the inputs, and the engine joins the receipts with package join. Leaves is needed only
+// for a checkpoint that covers all inputs. Package join is internal, so engines outside this
 // repository use the command receipt-beam instead.
 func Leaves(ctx context.Context, sources []Source, o Options, leaf func(join.Leaf) error) error {
 	var failure error
@@ -32,14 +32,14 @@ func Leaves(ctx context.Context, sources []Source, o Options, leaf func(join.Lea
 
 // Records verifies the receipts in the sources and calls place for each document that is counted,
 // in input order. The record contains the index of the receipt in its source, and the outcome of
-// the receipt without its link. When place returns, Mark and Related of the record determine the
-// result for the link: join.MarkLinked, which is set before the call, means that the link is valid,
-// and join.MarkCopy means that the receipt is not counted. The record is valid only until place
-// returns. For a document without a position in a stream, the record is nil. If place returns an
-// error, the run ends.
+// the receipt without its link. Before the call, Mark is join.MarkLinked, which means that the link
+// is valid. To report a different result for the link, place sets Mark and Related; join.MarkCopy
+// means that the receipt is not counted. The record is valid only until place returns. For a
+// document without a position in a stream, the record is nil. If place returns an error, the run
+// ends.
 //
-// With [Options.Checkpoint], tree is the tree of the leaves of all inputs; its Source is counted
-// from the first of the sources. If tree is nil, it is computed from these sources alone.
+// With [Options.Checkpoint], tree is the tree of the leaves of all inputs. Its Source is an index
+// relative to the first of the sources. If tree is nil, it is computed from these sources alone.
 //
 // The summary contains only counts of documents, and lists no streams.
 func Records(ctx context.Context, v *receipt.Verifier, sources []Source, o Options, tree *join.Tree, place func(*join.Record) error) *Run {

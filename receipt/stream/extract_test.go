@@ -11,8 +11,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// TestExtract verifies that each report contains the data that was extracted from its own document,
-// regardless of the worker and of reused memory, and no data if there is no document.
+// TestExtract verifies that each report contains the data from its own document, even if memory is
+// reused or several workers are used. If there is no document, the report must contain no data.
 func TestExtract(t *testing.T) {
 	w := newWriter(t, "a")
 	var input bytes.Buffer

@@ -45,7 +45,8 @@ func strangerFinding(stream chain.Stream, previous canon.Digest) Finding {
 		Detail: fmt.Sprintf("a part of the stream begins after %s, a receipt of another stream", previous)}
 }
 
-// markFinding returns a finding about several parts, for a mark that is in no report of a part.
+// markFinding returns a finding about several parts, for a mark that does not appear in the report
+// on any part.
 func markFinding(m join.Mark, stream chain.Stream, f *survey.Facts) Finding {
 	switch m {
 	case join.MarkMissing:

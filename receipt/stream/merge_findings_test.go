@@ -36,8 +36,8 @@ func TestMergeFindingsInOneOrder(t *testing.T) {
 	}
 }
 
-// TestMergeHealsWhatIsRefuted verifies that, if a receipt's link is valid across all parts, another
-// fault in the receipt still refutes it, as in a single run.
+// TestMergeHealsWhatIsRefuted verifies that a receipt with a second fault is still refuted if a
+// merge shows that its link is valid. A single run must have the same result.
 func TestMergeHealsWhatIsRefuted(t *testing.T) {
 	v, err := receipt.NewVerifier(knows("known"), receipt.Policy{Issuer: "b"})
 	if err != nil {
@@ -56,7 +56,7 @@ func TestMergeHealsWhatIsRefuted(t *testing.T) {
 		t.Errorf("merged %s\none    %s", gist(m), gist(one))
 	}
 
-	// If a receipt is still missing after the merge, this is a break, as before.
+	// If a receipt is still missing after the merge, the break must still be reported.
 	if m := anyOrder(t, "without one", receipt.Refuted, odd, of(list[3])); m.Codes[receipt.CodeChainBreak] != 1 || m.Codes[receipt.CodeIssuerMismatch] != 3 {
 		t.Errorf("%s", gist(m))
 	}

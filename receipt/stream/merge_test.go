@@ -133,8 +133,8 @@ func TestMergeDealt(t *testing.T) {
 	anyOrder(t, "nor does a wrong order", receipt.Refuted, reversed, part(t, stream.Options{}, list[2:]...))
 }
 
-// TestMergeOld verifies the result for parts without lists of receipts. They must be refuted only
-// if no receipt inside them could change that, and verified only if they join.
+// TestMergeOld verifies the result for parts that do not list their receipts. The result must be
+// refuted only if no unlisted receipt could change that, and verified only if the parts join.
 func TestMergeOld(t *testing.T) {
 	list := newWriter(t, "a").many(12)
 	o, selection := stream.Options{}, stream.Options{Partial: true}
@@ -188,7 +188,7 @@ func TestMergeOld(t *testing.T) {
 }
 
 // TestMergeManyIDs verifies that a merge is undecided if parts have too many receipts for a roster,
-// because an ID may be used twice. Only a run over all receipts compares all IDs.
+// because an ID may be used twice. Only a run over all receipts can compare all IDs.
 func TestMergeManyIDs(t *testing.T) {
 	list := newWriter(t, "a").many(4)
 	for more, want := range map[int]receipt.Verdict{0: receipt.Verified, 1<<16 - 4: receipt.Verified, 1<<16 - 3: receipt.Undecided} {

@@ -190,8 +190,8 @@ func sortNotes(list []receipt.Note) {
 	})
 }
 
-// joinRosters joins the receipts of both parts in the same survey as a run over all of their
-// sources, so it has the same results.
+// joinRosters joins the receipts of both parts. It uses the same survey as a run over all of their
+// sources, so the results are the same.
 func (m *merger) joinRosters() error {
 	c, err := survey.CrowdOf(m.parts[0].roster, m.parts[1].roster)
 	if err != nil {
@@ -212,7 +212,7 @@ func (m *merger) joinRosters() error {
 		m.noteOverlap(c.Shared(v))
 	}
 
-	// A link that was invalid within a part may be valid among all receipts, and the reverse.
+	// A link that was invalid within a part may be valid among all receipts, and vice versa.
 	number := 0
 	_ = c.Each(func(it *survey.Item, a *survey.Attendee) error {
 		is := v.Marks[number]

@@ -233,9 +233,9 @@ func gist(s *stream.Summary) string {
 	return text
 }
 
-// TestOnePass verifies that the merged verdict is either the verdict of a single run over all
-// receipts or undecided, regardless of how the receipts are divided into parts and of their faults.
-// The result must not depend on the order of merging.
+// TestOnePass verifies that the merged verdict is either undecided or equal to the verdict of a
+// single run over all receipts, regardless of the faults and of how the receipts are divided into
+// parts. The result must not depend on the order of merging.
 func TestOnePass(t *testing.T) {
 	cases := 120
 	if testsize.Full() && !raceEnabled {

@@ -50,12 +50,12 @@ type Options struct {
 	// Bounds are limits on untrusted inputs.
 	Bounds Bounds
 
-	// Extract, if not nil, appends data from a document that the caller needs to kept, so that the
-	// caller does not have to parse the document again. The data is in the field Extracted of the
-	// report, which reuses its memory as it does for other fields. Extract is called for every
-	// document that could be parsed, even if it is not a receipt. At that time, its report is
-	// complete except for the link. It may be called by several goroutines at the same time. The
-	// document is valid only until Extract returns.
+	// If Extract is not nil, it appends the data that the caller needs from a document to the slice
+	// kept, so that the caller does not have to parse the document again. The field Extracted of
+	// the report contains the data. Its memory is reused, like that of the other fields. Extract is
+	// called for every document that could be parsed, even if it is not a receipt. At that time,
+	// the report on the document is complete except for the link. Extract may be called by several
+	// goroutines at the same time. The document is valid only until Extract returns.
 	Extract func(doc *canon.Document, rep *receipt.Report, kept []byte) []byte
 
 	// Several states that the items passed to [VerifySeq] are from more than one source.
@@ -90,9 +90,9 @@ type Continuity struct {
 	// that head. Streams that are not in After may begin anywhere.
 	After map[chain.Stream]chain.Head
 
-	// Follows states that After is the single receipt that precedes the input, and not the heads
-	// from an earlier run. If the input contains only one stream and that is a different stream,
-	// the input does not follow the receipt.
+	// Follows states that After contains the one receipt that precedes the input, instead of the
+	// heads from an earlier run. If the only stream in the input is not in After, the input does
+	// not follow that receipt.
 	Follows bool
 
 	// Expect maps streams to heads that the input must contain. A stream that has been rolled back,
@@ -162,16 +162,16 @@ type Bounds struct {
 	// hundred. If the ratio is higher, reading the input ends.
 	Ratio int
 
-	// Streams is the maximum number of streams, whose names may have up to 1 KiB each on average.
-	// If there is another stream, reading ends with [ErrManyStreams].
+	// Streams is the maximum number of streams. Their names may have an average length of up to 1
+	// KiB. If there is another stream, reading ends with [ErrManyStreams].
 	Streams int
 
 	// Indexed is the number of receipts whose IDs are compared with each other; 0 means 262,144.
 	Indexed int
 
 	// Turn is called before a document of more than 256 KiB is verified, with the Weight of the
-	// document. It may wait. The function that it returns is called when the memory is free again.
-	// If Turn returns an error, reading the input ends. Turn must be safe for concurrent use.
+	// document. It may wait. The caller calls done when the memory is free again. If Turn returns
+	// an error, reading the input ends. Turn must be safe for concurrent use.
 	Turn func(ctx context.Context, size int64) (done func(), err error)
 
 	indexed, rostered int // used in tests instead of survey.MaxIndexed and survey.MaxRoster

@@ -69,8 +69,8 @@ type pipeline struct {
 	fail                context.CancelCauseFunc
 }
 
-// process calls each with every item, in order, until it returns false. When process returns, all
-// workers have ended.
+// process calls the function each with every item, in order, until the function returns false. When
+// process returns, all workers have ended.
 func (p *pipeline) process(ctx context.Context, each func(*item) bool) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -94,8 +94,8 @@ func (p *pipeline) process(ctx context.Context, each func(*item) bool) error {
 	}
 
 	// process does not wait for the reader of sources, which may be blocked in a read from a pipe
-	// that cannot be interrupted. That reader uses nothing after ctx is done. A sequence runs code
-	// of the caller, so process waits for it.
+	// that cannot be interrupted. That reader does not access shared data after ctx is done. A
+	// sequence runs code of the caller, so process waits for it.
 	if p.items != nil {
 		workers.Go(p.read)
 	} else {

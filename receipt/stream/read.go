@@ -226,5 +226,5 @@ func syntaxError(err error) *DocumentError {
 
 // Receipt parses the JSON text of a receipt into doc, within the limits for receipts, and returns
 // the text. If text is an API envelope, Receipt parses and returns the receipt inside the envelope.
-// The error is a *[canon.SyntaxError], after which doc is empty.
+// If the text cannot be parsed, doc is empty and the error is a *[canon.SyntaxError].
 func Receipt(doc *canon.Document, text []byte) ([]byte, error) { return input.Receipt(doc, text) }

@@ -187,7 +187,7 @@ func TestReadFirstLine(t *testing.T) {
 	wrote := make(chan struct{})
 	go func() {
 		io.WriteString(out, "{\"a\":1}\n")
-		<-wrote // the second line is written only after the first document was read
+		<-wrote // the second line is written only after the first document has been read
 		io.WriteString(out, "{\"a\":2}\n")
 		out.Close()
 	}()

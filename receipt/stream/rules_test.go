@@ -37,8 +37,9 @@ func ruled(t *testing.T, rules ...receipt.Rule) *receipt.Verifier {
 	return v
 }
 
-// TestRulesSummary verifies that rules affect the verdict for the input, in order or by links, in a
-// single run or in merged parts. The written summary must name the rules and conform to its schema.
+// TestRulesSummary verifies that rules affect the verdict for the input, whether the receipts are
+// in order or joined by links, and whether or not parts are merged. The written summary must name
+// the rules and conform to its schema.
 func TestRulesSummary(t *testing.T) {
 	docs := newWriter(t, "a").many(6)
 	var head struct {
@@ -101,8 +102,8 @@ func TestRulesSummary(t *testing.T) {
 	}
 }
 
-// TestRulesIncomparable verifies that summaries with different rules, or with and without rules,
-// cannot be merged, even if an older version wrote them.
+// TestRulesIncomparable verifies that summaries cannot be merged if their rules differ or if only
+// one of them has rules, even if an older version wrote them.
 func TestRulesIncomparable(t *testing.T) {
 	docs := newWriter(t, "a").many(4)
 	sum := func(v *receipt.Verifier, part [][]byte) *stream.Summary {
@@ -140,7 +141,7 @@ func TestRulesIncomparable(t *testing.T) {
 	}
 }
 
-// aKey is a key source that contains the key that knows accepts.
+// aKey is a key source that contains the key accepted by the type knows.
 type aKey struct{ version string }
 
 func (k aKey) Trust(context.Context) (receipt.Trust, string, error) {

@@ -137,8 +137,8 @@ func (r *Run) Tag() any {
 }
 
 // Summary reads the rest of the input and returns the verdict for the entire input. If not
-// everything was read, it returns an error. The summary is never nil; if there is an error, the
-// summary is incomplete and its verdict is not verified.
+// everything was read, it returns an error. The summary is never nil. If there is an error, the
+// summary is incomplete, and its verdict is undecided or refuted.
 func (r *Run) Summary() (*Summary, error) {
 	for range r.Reports() {
 	}
@@ -276,8 +276,8 @@ func (r *Run) endSource(it *item) {
 	}
 }
 
-// prepare reads the sources a first time if two passes are needed, which is the case if several
-// sources are joined by their links or if the input is compared with a checkpoint.
+// prepare reads the sources a first time if two passes are needed. This is the case if several
+// sources are joined by their links, or if the input is compared with a checkpoint.
 func (r *Run) prepare(p *pipeline) (placement, error) {
 	var s *survey.Survey
 	var f *forest
@@ -289,8 +289,8 @@ func (r *Run) prepare(p *pipeline) (placement, error) {
 		f = newForest(r.v.OpenCheckpoint(r.options.Checkpoint))
 	}
 
-	// A single source that is in order and has no checkpoint is read only once, and so is the input
-	// of an engine.
+	// A single source that is in order and has no checkpoint is read only once. The input of an
+	// engine is also read only once.
 	if known := f.take(r.tree); s != nil || f != nil && !known {
 		if err := r.readFirst(s, f); err != nil {
 			return nil, err

@@ -150,7 +150,8 @@ func settle(t *testing.T, before int) {
 	t.Errorf("%d goroutines, %d before\n%s", runtime.NumGoroutine(), before, stack[:runtime.Stack(stack, true)])
 }
 
-// TestStop verifies that a run that was stopped reports this and leaves no goroutine running.
+// TestStop verifies that a stopped run reports that it was stopped, and leaves no goroutine
+// running.
 func TestStop(t *testing.T) {
 	in := jsonl(chained(t, 1000)...)
 	before := runtime.NumGoroutine()

@@ -28,9 +28,9 @@ type Item struct {
 // Options.Checkpoint. The second iteration must yield the same items. If it does not, the run ends
 // with [ErrChanged].
 //
-// If items yields an error, the run ends. The error that [Run.Summary] returns then wraps that
-// error, the remaining documents are not checked, and the verdict of the summary is not verified.
-// The sequence is iterated in a separate goroutine, which ends before Reports or Summary returns. A
+// If items yields an error, the run ends. [Run.Summary] then returns an error that wraps that
+// error. The remaining documents are not checked, so the verdict is undecided or refuted. The
+// sequence is iterated in a separate goroutine, which ends before Reports or Summary returns. A
 // sequence that can block should therefore stop when ctx is done.
 func VerifySeq(ctx context.Context, v *receipt.Verifier, items iter.Seq2[Item, error], o Options) *Run {
 	r := newRun(ctx, v, nil, o)

@@ -163,8 +163,8 @@ func numbered(docs [][]byte, index func(int) int) iter.Seq2[stream.Item, error] 
 	}
 }
 
-// TestVerifySeqChanges verifies that a sequence that can be read only once is not verified if it
-// would have to be read twice.
+// TestVerifySeqChanges verifies that a run fails if its sequence must be iterated twice but yields
+// its items only once.
 func TestVerifySeqChanges(t *testing.T) {
 	docs := newWriter(t, "a").many(4)
 	reads := 0
@@ -179,8 +179,8 @@ func TestVerifySeqChanges(t *testing.T) {
 	}
 }
 
-// TestVerifySeqAwaitsReport verifies that a sequence can wait for the report on its last item, and
-// that the sequence has ended when the caller leaves the loop.
+// TestVerifySeqAwaitsReport verifies that a sequence can wait for the report on its last item. The
+// sequence must have ended when the caller leaves the loop.
 func TestVerifySeqAwaitsReport(t *testing.T) {
 	docs := newWriter(t, "a").many(20)
 	reported, ended := make(chan struct{}), false

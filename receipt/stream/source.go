@@ -153,8 +153,8 @@ const (
 	Sequence = input.Sequence // a sequence of items (RFC 8742)
 )
 
-// IsInput reports whether a file in a directory has an extension that files of receipts have,
-// including the extensions of compressed files.
+// IsInput reports whether the extension of a file name is used for receipts, or for compressed
+// files of receipts.
 func IsInput(name string) bool {
 	name = strings.TrimSuffix(strings.TrimSuffix(strings.ToLower(name), ".gz"), ".zst")
 	at := strings.LastIndexByte(name, '.')

@@ -10,8 +10,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// strictly verifies receipts with a policy under which any step that was not checked makes a
-// receipt undecided.
+// strictly verifies receipts with a strict policy: a receipt is undecided if any step was not
+// checked.
 func strictly(t *testing.T, o stream.Options, list ...stream.Source) *stream.Summary {
 	t.Helper()
 	v, err := receipt.NewVerifier(nil, receipt.Policy{IntegrityOnly: true, Strict: true})

@@ -87,9 +87,9 @@ func (s *Summary) Verdict() receipt.Verdict {
 	return receipt.Undecided
 }
 
-// MarkOverlap adds a note that parts contain the same receipt, for a merge of reports that list
-// their receipts. detail names the receipt and the parts. The verdict of the summary is then not
-// verified, unless the rosters were sufficient to count the receipt only once.
+// MarkOverlap adds a note that several parts contain the same receipt. It is used when reports that
+// list their receipts are merged. A summary with this note is never verified. If the rosters were
+// sufficient to count the receipt only once, MarkOverlap adds no note.
 func (s *Summary) MarkOverlap(detail string) {
 	if s.once {
 		return
@@ -158,10 +158,10 @@ func (s *Summary) Merge(o *Summary) (*Summary, error) {
 	return merge(s, o)
 }
 
-// Expect returns a copy of the summary of merged parts, after comparing it with the required ends
-// as a single run over all sources would. It ignores the fields of c that specify how streams must
-// begin. If the parts do not list their receipts, so that an expected head may be among them, the
-// result is undecided.
+// Expect compares the summary of merged parts with the required ends, in the same way as a single
+// run over all sources, and returns a copy of the summary that includes the result. It ignores the
+// fields of c that specify how streams must begin. If the parts do not list their receipts, so that
+// an expected head may be among them, the result is undecided.
 func (s *Summary) Expect(c Continuity) (*Summary, error) {
 	sum := *s
 	s = &sum
@@ -186,7 +186,7 @@ func (s *Summary) Expect(c Continuity) (*Summary, error) {
 		d.compare(s, e)
 	}
 
-	// A check that was omitted in the parts is not required for the entire input.
+	// Notes about these omitted checks are kept only if the parts had such notes.
 	precede, follow := s.hasNote(receipt.CodeLinkNotChecked), s.hasNote(receipt.CodeTailNotChecked)
 	s.dropNotes(receipt.CodeLinkNotChecked)
 	s.dropNotes(receipt.CodeTailNotChecked)
@@ -281,9 +281,9 @@ func (s *Summary) hasNote(code receipt.Code) bool {
 	return slices.ContainsFunc(s.NotChecked, func(n receipt.Note) bool { return n.Code == code })
 }
 
-// addAbsent adds a finding about receipts that are missing from the input. If the input contains a
-// receipt of another version or a truncated receipt, that may be the missing one, so addAbsent adds
-// a note instead.
+// addAbsent adds a finding about receipts that are missing from the input. If the input contains
+// receipts that cannot be read (of another version or truncated), one of them may be the missing
+// receipt, so addAbsent adds a note instead.
 func (s *Summary) addAbsent(f Finding) {
 	if s.Codes[receipt.CodeUnsupportedSchema]+s.Codes[receipt.CodeTornTail] == 0 {
 		s.addFinding(f)
@@ -304,8 +304,8 @@ func (s *Summary) dropNotes(code receipt.Code) {
 	s.NotChecked = slices.DeleteFunc(s.NotChecked, func(n receipt.Note) bool { return n.Code == code })
 }
 
-// settle replaces the outcome with which a receipt was counted by the outcome that results from its
-// link among the receipts of all parts.
+// settle updates the outcome of a receipt for the result for its link among the receipts of all
+// parts, and adjusts the counts.
 func (s *Summary) settle(f *survey.Fumble, is join.Mark, open bool) {
 	s.recount(f.Counted(), -1)
 	f.Settle(is, open)
@@ -348,8 +348,9 @@ func (s *Summary) hashes() map[canon.Digest]bool {
 	return list
 }
 
-// dependsOnOthers reports whether a note is not about a single document itself, because it depends
-// on other documents or on the envelope, or because it only states that another step failed.
+// dependsOnOthers reports whether notes with a given code are about something other than a single
+// document. Such a note depends on other documents or on the envelope, or states only that another
+// step failed.
 func dependsOnOthers(code receipt.Code) bool {
 	switch code {
 	case receipt.CodeLinkNotChecked, receipt.CodeCopyNotChecked, receipt.CodeEnvelopeNotChecked, receipt.CodeStepNotReached:

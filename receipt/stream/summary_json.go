@@ -250,8 +250,8 @@ func decodeStrictly(data []byte, v any) error {
 	return d.Decode(v)
 }
 
-// plainNames returns an error if the name of a member contains characters that names in our formats
-// never contain, such as an uppercase letter.
+// plainNames returns an error if the name of a member contains a character that does not occur in
+// any name in our formats, such as an uppercase letter.
 func plainNames(n canon.Node) error {
 	for name, value := range n.Members() {
 		if text := name.String(); strings.ContainsFunc(text, func(r rune) bool { return r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z') }) {

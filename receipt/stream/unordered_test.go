@@ -9,8 +9,8 @@ import (
 )
 
 // TestUnordered verifies that receipts in no particular order are complete if the caller states
-// that they are unordered. This must hold in a run, after a merge, and in a report that was read,
-// and missing receipts must still be detected.
+// that they are unordered. This must hold in a run, after a merge, and in a report that has been
+// written and read. Missing receipts must still be detected.
 func TestUnordered(t *testing.T) {
 	list := newWriter(t, "a").many(9)
 	slices.Reverse(list[1:4])

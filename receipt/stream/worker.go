@@ -59,7 +59,7 @@ func (w *worker) verify(it *survey.Item, found bool) {
 	case c.Wrong != nil:
 		w.v.Amend(rep, *c.Wrong)
 	case c.Syntax != nil:
-		w.v.VerifyBytes(c.Text, w.Doc, rep) // the error is the same, but in the form of a report
+		w.v.VerifyBytes(c.Text, w.Doc, rep) // the error is the same, but is written as a report
 	case w.beyondCaller(c.Text):
 		// A receipt that exceeds limits of the caller is undecided, but keeps its position.
 		it.Facts.Gather(w.Doc, canon.Digest{})
@@ -78,12 +78,12 @@ func (w *worker) verify(it *survey.Item, found bool) {
 			Detail: "the API envelope is not protected by the hash"})
 	}
 
-	// The envelope of the receipt is signed, and adds to the report.
+	// The signed envelope of the receipt has results that are added to the report.
 	if c.Weigh != nil {
 		c.Weigh(w.v, w.Doc, rep)
 	}
 
-	// The digest is that of the bytes that were received, not of the content inside.
+	// The digest covers the received bytes, not the content of the envelope.
 	if (it.CBOR || c.Sealed) && !w.policy.NoInputDigest {
 		rep.InputSHA256 = canon.Sum(received)
 	}

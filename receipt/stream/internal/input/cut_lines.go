@@ -121,8 +121,8 @@ func (l *lineCutter) read() (Piece, error) {
 	}
 }
 
-// turn reads the input as a page of a list, starting with the current line, which has been read
-// into memory.
+// turn reads the input as a page of a list. text is the current line, which has already been read
+// from the input.
 func (l *lineCutter) turn(text []byte, ended bool) *pageCutter {
 	readers := []io.Reader{bytes.NewReader(text), l.r}
 	if ended {
@@ -240,7 +240,7 @@ func (l *lineCutter) skipLine() error {
 		case err == nil:
 			return nil
 		case !errors.Is(err, bufio.ErrBufferFull):
-			return err // io.EOF is included, which means that nothing follows
+			return err // includes io.EOF, which means that nothing follows
 		case skipped > MaxGap:
 			return fmt.Errorf("line %d does not end within %d bytes", l.line, MaxGap)
 		}

@@ -19,7 +19,7 @@ type pageCutter struct {
 	at      nesting
 	frame   []byte       // the page without the entries of data
 	name    []byte       // the last string directly inside the page's object, with its quotes
-	named   bool         // name is the name of a member, whose value follows
+	named   bool         // the string in name is the name of a member, whose value follows
 	entries *arrayCutter // non-nil while the entries are being read
 	found   bool         // the start of the entries has been found
 	count   int          // entries so far

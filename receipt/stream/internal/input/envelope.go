@@ -24,7 +24,7 @@ func envelopeLimits() canon.Limits { return canon.Limits{Bytes: maxDocument, Dep
 
 // Receipt parses the JSON text of a receipt into doc, within the limits for receipts, and returns
 // the text. If text is an API envelope, Receipt parses and returns the receipt inside the envelope.
-// The error is a *[canon.SyntaxError], after which doc is empty.
+// If the text cannot be parsed, doc is empty and the error is a *[canon.SyntaxError].
 func Receipt(doc *canon.Document, text []byte) ([]byte, error) {
 	err := doc.Parse(text, receiptLimits())
 	if err != nil && !beyondLimits(err) {
@@ -47,7 +47,8 @@ func beyondLimits(err error) bool {
 // payloadIn returns the text of the receipt inside an API envelope, or nil if text is not an
 // envelope. doc must contain text, or be empty if text exceeds the limits for receipts. If doc is
 // empty, payloadIn parses text into doc with the limits for envelopes, and empties doc before it
-// returns. The same doc is used for both, because the index of a hostile text needs much memory.
+// returns. The same doc is used for both, because the index of a hostile document needs a lot of
+// memory.
 func payloadIn(doc *canon.Document, text []byte) []byte {
 	beyond := doc.Root().IsZero()
 	if beyond && doc.Parse(text, envelopeLimits()) != nil {

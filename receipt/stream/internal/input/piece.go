@@ -37,7 +37,7 @@ type Fault struct {
 	Torn         bool // the input ends inside the document
 }
 
-// Text returns a piece for a document whose text is already separate.
+// Text returns a piece for a document that has already been separated from the input.
 func Text(text []byte, index int, single bool) Piece {
 	p := Piece{Data: text, Index: index, Single: single}
 	if len(text) > maxDocument {

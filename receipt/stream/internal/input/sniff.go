@@ -10,12 +10,12 @@ import (
 	"github.com/receiptkit/receiptkit/internal/kind"
 )
 
-// cutterFor returns the cutter for an input. If the kind of the input is not known, it is detected:
-// CBOR is recognized by a first byte with which no JSON text begins, and an array by its opening
-// bracket. An input consists of lines if its first nonblank line ends with } and leaves nothing
-// open, or if its second line begins with { followed by other text and is not part of the first
-// document. Any other input is a single document. If the file name ends in .cbor, the input is a
-// single CBOR item.
+// cutterFor returns the cutter for an input. If the kind of the input is not known, it is detected.
+// CBOR is recognized by its first byte, which cannot begin a JSON text, and an array is recognized
+// by its opening bracket. An input consists of lines if its first nonblank line ends with } and
+// leaves nothing open, or if its second line begins with { followed by other text and is not part
+// of the first document. Any other input is a single document. If the file name ends in .cbor, the
+// input is a single CBOR item.
 func cutterFor(r *bufio.Reader, form Kind, name string, packed, wrapped bool) (cutter, error) {
 	lines := form == Lines || form == Sniffed && namesLines(name)
 	if form == Sniffed {
@@ -90,8 +90,8 @@ func (e *OtherKindError) Error() string { return "contains no receipts: it is " 
 const telltale = 16 << 10
 
 // foreignKind returns the kind of an input if inputs of that kind contain no receipts. An input
-// that has a member of receipts is assumed to contain receipts, even if it is damaged. An event
-// that submits a task is an exception, because it also has a budget.
+// with the member autonomy_budget, which receipts have, is assumed to contain receipts, even if it
+// is damaged. An event that submits a task is an exception, because it has that member, too.
 func foreignKind(head []byte) (kind.Found, bool) {
 	all := head
 	head = head[:min(len(head), telltale)]

@@ -37,8 +37,8 @@ func (a *Attendee) Alone() Outcome {
 	return Outcome{Own: a.Own, Reason: a.Reason}
 }
 
-// linked reports whether the link of the receipt was valid within a part, where the predecessor may
-// have been known from another source. A copy that is not counted has no link of its own.
+// linked reports whether the link of the receipt was valid within a part. The predecessor may have
+// been known from outside the part. A copy that is not counted has no link of its own.
 func (a *Attendee) linked() bool {
 	switch {
 	case a.Spare:
@@ -160,10 +160,9 @@ func (f *Fumble) Counted() Outcome {
 	return Outcome{Own: receipt.Undecided, Reason: f.Code}
 }
 
-// Settle records the mark that the link has among the receipts of all merged parts. open means that
-// the link is unchecked and that the receipt is therefore undecided. If the link was unchecked
-// within a part but is invalid among all parts, the merged summary has a finding for it, and the
-// receipt remains undecided.
+// Settle records the mark that results for the link among the receipts of all merged parts. If the
+// link was unchecked within a part but is invalid among all parts, the merged summary has a finding
+// for it, and the receipt remains undecided.
 func (f *Fumble) Settle(is join.Mark, open bool) {
 	switch {
 	case f.Failed():

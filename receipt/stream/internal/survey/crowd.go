@@ -11,8 +11,8 @@ import (
 	"github.com/receiptkit/receiptkit/internal/join"
 )
 
-// A crowd contains the unpacked receipts of several rosters, in the form that a survey of all their
-// sources would have processed.
+// A crowd contains the unpacked receipts of several rosters, in the form in which a survey
+// processes the receipts of all their sources.
 type crowd struct {
 	streams  []chain.Stream
 	sources  []crowdSource
@@ -111,7 +111,7 @@ func (c *crowd) Survey() (*Survey, error) {
 		return nil, err
 	}
 
-	// The order within each source is compared in the same way as in a second pass.
+	// The order of the receipts within each source is checked in the same way as in a second pass.
 	number := 0
 	return s, c.Each(func(it *Item, _ *Attendee) error {
 		s.follow(number, it)

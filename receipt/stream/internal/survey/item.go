@@ -35,7 +35,7 @@ func (it *Item) Weigh() {
 	}
 }
 
-// Link adds a check of the receipt's link to the other receipts in its stream.
+// Link adds the result for the receipt's link to the report on the receipt.
 func (it *Item) Link(c receipt.Check) {
 	c.Step = receipt.StepLink
 	it.Verifier.Amend(&it.Report, c)

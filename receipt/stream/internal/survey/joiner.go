@@ -104,7 +104,7 @@ func (j *joiner) link(l linkRecord) error {
 	return nil
 }
 
-// meet starts the meeting of a digest, to which it adds all receipts with that digest.
+// meet starts the meeting of a digest: it adds all receipts whose hash is that digest.
 func (j *joiner) meet(digest canon.Digest) error {
 	j.meeting.Reset()
 	j.digest, j.met = digest, true

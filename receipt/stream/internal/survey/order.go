@@ -12,8 +12,8 @@ import (
 const previousPointer = "/chain/previous_receipt_hash"
 
 // An Order checks the links in one ordered input, in which each receipt must name the previous
-// receipt in its stream. In two cases, a receipt has no second finding. A receipt whose stated hash
-// does not match its content keeps its position, to which its successor may refer, and after an
+// receipt in its stream. In two cases, a receipt has no second finding: A receipt whose stated hash
+// does not match its content keeps its position, so its successor gets no finding. After an
 // unreadable document, one link is left unchecked.
 type Order struct {
 	Terms
@@ -132,8 +132,9 @@ func (o *Order) repeats(it *Item) bool {
 	return true
 }
 
-// again reports whether an item after the limit of the index is a copy of the previous receipt, or
-// whether it may be a copy of another receipt, in which case its link is left unchecked.
+// again reports whether an item after the limit of the index is, or may be, a copy of an earlier
+// receipt. If the item may be a copy of a receipt other than the previous one, its link is left
+// unchecked.
 func (o *Order) again(s *strand, it *Item) bool {
 	f := &it.Facts
 	switch {

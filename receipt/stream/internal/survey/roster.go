@@ -9,8 +9,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// MaxRoster is the maximum number of receipts for which a run keeps IDs and links, and which a
-// report lists, unless more were requested. Merging summaries that have rosters has the same result
+// MaxRoster is the maximum number of receipts whose IDs and links a run keeps, and that a report
+// lists, unless the caller requested more. Merging summaries that have rosters has the same result
 // as reading all receipts together. If there are more receipts, a summary contains only the ends of
 // their streams. A merge keeps all receipts of all parts, regardless of their number.
 const MaxRoster = 1 << 16

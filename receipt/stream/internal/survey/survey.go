@@ -276,9 +276,9 @@ func (s *Survey) Place(it *Item) error {
 	return nil
 }
 
-// follow compares the order of receipts in a source with their links: if both are in the same
-// source, a receipt must come after its predecessor, and no receipt may come before a first
-// receipt. The order of receipts that occur in several sources is undefined.
+// follow checks the order of the receipts in a source: a receipt must come after its predecessor if
+// both are in that source, and no receipt may come before the first receipt of its stream. The
+// order of receipts that occur in several sources is undefined.
 func (s *Survey) follow(number int, it *Item) {
 	m, link := s.Marks[number], it.Facts.Link
 	if m == join.MarkUnplaced || m == join.MarkDamaged || m == join.MarkCopy || s.spread[number] || !s.ordered(it.Source) {
