@@ -57,10 +57,10 @@ func run(w io.Writer, most, parts, shards int, price float64, must bool) error {
 // A measured contains the processor times for a given number of receipts.
 type measured struct {
 	documents     int   // receipts, including copies
-	bytes         int64 // of all files
+	bytes         int64 // size of all files
 	read          time.Duration
 	machine       time.Duration
-	verify, group time.Duration // of an engine
+	verify, group time.Duration // processor times of an engine
 	shuffled      int64         // bytes
 }
 

@@ -22,7 +22,7 @@ type Line struct {
 	Bound   Bound   `json:"bound,omitempty"`
 	Must    float64 `json:"must"`
 	Seen    float64 `json:"seen"`           // the median of the rounds
-	Worst   float64 `json:"worst"`          // of the rounds: the minimum, or the maximum of a line with Most
+	Worst   float64 `json:"worst"`          // worst round: the minimum, or the maximum for a line with Most
 	Unit    string  `json:"unit"`           // such as × or MiB
 	Note    string  `json:"note,omitempty"` // an additional value, or the reason why nothing was measured
 	Absent  bool    `json:"absent,omitempty"`

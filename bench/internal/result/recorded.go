@@ -12,7 +12,7 @@ import (
 type Recorded struct {
 	Machine   Machine    `json:"machine"`
 	Rounds    int        `json:"rounds"`
-	Receipts  int        `json:"receipts"` // of the corpus, verified in all rounds together
+	Receipts  int        `json:"receipts"` // receipts of the corpus that all rounds together verify
 	Lines     []Line     `json:"lines"`
 	Short     []Line     `json:"short"`     // the lines of the short form, for Guard
 	Canonical [][]string `json:"canonical"` // the finer table, with its heading
