@@ -112,7 +112,7 @@ func (a *Aggregate) part(rep *receipt.Report, s statement, verified bool) *part 
 	p := &part{verified: verified, bytesSent: new(amount), over: s.over.Has("/cost/total"), estimated: s.reckoned()}
 
 	completed, timed := completedAt(s)
-	p.completed, p.timed = completed.UTC(), timed // in UTC, without its own zone
+	p.completed, p.timed = completed.UTC(), timed // converted to UTC, so that no time zone is kept
 	p.currency, p.noCurrency = a.currency(s)
 	p.untold.add(s)
 	p.approvals.add(s)
@@ -215,7 +215,7 @@ type aggregateJSON struct {
 	Bins       []binJSON `json:"bins"` // those that are not empty, by time
 	LeftOut    leftOut   `json:"left_out"`
 
-	Verdicts verdictsJSON `json:"verdicts"` // of all receipts, including those that are left out
+	Verdicts verdictsJSON `json:"verdicts"` // counts of all receipts, including those that are left out
 	Models   modelsJSON   `json:"models"`   // the largest by entries
 	Keys     rankedJSON   `json:"keys"`     // receipts by the trusted key of the issuer; "": none
 	Paths    rankedJSON   `json:"paths"`    // entries of fs_writes by path

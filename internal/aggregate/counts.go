@@ -6,7 +6,7 @@ import "github.com/receiptkit/receiptkit/canon"
 type counts struct {
 	Receipts  int       `json:"receipts"`
 	Files     int       `json:"files"`      // entries of side_effects.fs_writes
-	BytesSent *amount   `json:"bytes_sent"` // of side_effects.network_egress, where stated
+	BytesSent *amount   `json:"bytes_sent"` // sum for side_effects.network_egress, where stated
 	Egress    int       `json:"egress"`     // entries of side_effects.network_egress
 	ToolCalls int       `json:"tool_calls"`
 	Handoffs  int       `json:"handoffs"`

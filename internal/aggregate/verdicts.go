@@ -71,7 +71,7 @@ type verdictsJSON struct {
 
 type verdictBinJSON struct {
 	Start string `json:"from"`  // RFC 3339, UTC
-	Empty int    `json:"empty"` // as of the other bins
+	Empty int    `json:"empty"` // as in the other bins
 	*judged
 }
 
