@@ -27,7 +27,7 @@ type Body struct {
 	mu     sync.Mutex // guards the fields below and the deadline
 	closed bool
 	ended  bool
-	err    error // of the last read, unless it was io.EOF
+	err    error // error of the last read, except io.EOF
 }
 
 // NewBody returns the body of the request r. Each read of the body must make progress within idle.

@@ -41,9 +41,9 @@ const (
 type connection struct {
 	conn    net.Conn
 	came    time.Time
-	keyed   bool // it has presented an API key
+	keyed   bool // the client has presented an API key
 	rank    rank
-	element *list.Element // of its rank
+	element *list.Element // position within the rank
 }
 
 // silent reports whether a new connection has had enough time to send a request.

@@ -11,7 +11,7 @@ import "sync"
 type Shares struct {
 	mu   sync.Mutex
 	left int64
-	held map[string]int64 // by client; every value is positive
+	held map[string]int64 // shares by client; every value is positive
 }
 
 // NewShares returns shares of the amount n.
