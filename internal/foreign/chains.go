@@ -20,7 +20,7 @@ const maxChained = 1 << 16
 // the source, and the link stays unchecked.
 type Chains struct {
 	byHash map[canon.Digest]*thread
-	next   map[canon.Digest]canon.Digest // by predecessor, the first receipt that names it
+	next   map[canon.Digest]canon.Digest // maps each predecessor to the first receipt that names it
 	last   *chained                      // the previous document; nil if it is not verified or not a chained receipt
 }
 

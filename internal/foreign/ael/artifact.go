@@ -25,9 +25,9 @@ type artifact struct {
 // A recorder contains the records that one recorder wrote in one run.
 type recorder struct {
 	id      string
-	key     string // from the manifest, which is not signed
+	key     string // key according to the manifest, which is not signed
 	records []record
-	lower   bool // it passes every check of level 1
+	lower   bool // the recorder passes every check of level 1
 }
 
 // A record is a line that has been parsed.

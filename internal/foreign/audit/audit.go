@@ -29,7 +29,7 @@ func Read(doc *canon.Document) *receipt.Foreign {
 	r := &record{f, s.Document.Root(), s.Predicate}
 	f.ID = r.p.Member("recordId").String()
 	if r.check() {
-		form.Pass(f, receipt.StepSchema) // its digests do not cover the whole record
+		form.Pass(f, receipt.StepSchema) // the digests in the record do not cover the entire record
 	}
 	for _, at := range []string{"observation/priorCommitment", "correlation/externalAnchor"} {
 		group, name, _ := strings.Cut(at, "/")

@@ -18,7 +18,7 @@ const (
 // A Statement is an in-toto statement in a DSSE envelope, which may in turn be in a Sigstore
 // bundle.
 type Statement struct {
-	Text      []byte // as the envelope contains it
+	Text      []byte // text of the statement, exactly as in the envelope
 	Document  *canon.Document
 	Predicate canon.Node
 
