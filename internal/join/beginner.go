@@ -35,15 +35,15 @@ func beginning(first bool, previous, given canon.Digest) Mark {
 // A Damage is a receipt that does not match its own hash, or that follows such a receipt.
 type Damage struct {
 	Node
-	Stray    bool         // it does not match its own hash, and nothing shows its place
-	After    bool         // it follows a damaged receipt of its stream
+	Stray    bool         // the receipt does not match its own hash, and nothing shows its place
+	After    bool         // the receipt follows a damaged receipt of its stream
 	Previous canon.Digest // the predecessor's hash that the receipt names
 }
 
 // An Orphan is a receipt without a predecessor, which may begin its stream.
 type Orphan struct {
 	Hash     canon.Digest
-	First    bool         // it states that it has no predecessor
+	First    bool         // the receipt states that it has no predecessor
 	Previous canon.Digest // the predecessor's hash that the receipt names; zero if First
 	Issued   int64        // milliseconds since 1970
 	Place    Place

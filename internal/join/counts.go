@@ -117,5 +117,5 @@ func Forgive(missing []Record, gaps int64) (done []Record, failures []Strand) {
 // A Result contains the counts and the strands for all receipts.
 type Result struct {
 	Counts  Counts
-	Strands []Strand // from [Begin], in any order
+	Strands []Strand // strands from [Begin], in any order
 }

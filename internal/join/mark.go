@@ -10,18 +10,18 @@ type Mark uint8
 // The marks. Only package survey uses the marks about the order within one source.
 const (
 	MarkUnplaced  Mark = iota // the document states no place in a stream
-	MarkLinked                // its predecessor is in the input, or it is the first receipt of its stream
-	MarkFollows               // its predecessor comes before it in the same source
-	MarkOpen                  // its predecessor is not in the input
-	MarkMissing               // its predecessor is not in the input, but other receipts precede it in its stream
-	MarkGap                   // its predecessor is not in the input, but may be an unreadable document
+	MarkLinked                // the predecessor is in the input, or the receipt is the first of its stream
+	MarkFollows               // the predecessor precedes the receipt in the same source
+	MarkOpen                  // the predecessor is not in the input
+	MarkMissing               // the predecessor is not in the input, but other receipts precede this one in its stream
+	MarkGap                   // the predecessor is not in the input, but may be an unreadable document
 	MarkFork                  // another receipt names the same predecessor
-	MarkLate                  // its predecessor comes after it in the same source
-	MarkBetween               // another receipt is between it and its predecessor in the same source
-	MarkElsewhere             // the predecessor that it names is in another stream
+	MarkLate                  // the predecessor follows the receipt in the same source
+	MarkBetween               // another receipt is between the receipt and its predecessor in the same source
+	MarkElsewhere             // the named predecessor is in another stream
 	MarkSecond                // another receipt also states that it is the first
-	MarkForeign               // it does not name the given predecessor
-	MarkDamaged               // it does not match its own hash
+	MarkForeign               // the receipt does not name the given predecessor
+	MarkDamaged               // the receipt does not match its own hash
 	MarkCopy                  // a copy that is not counted
 	MarkDuplicate             // another receipt has the same ID, but different content
 	MarkCount                 // the number of marks

@@ -18,12 +18,12 @@ func (p Place) Compare(o Place) int {
 
 // A Node contains the data of a receipt that is needed to compare it with others.
 type Node struct {
-	Number  int // of the receipt, assigned by the caller
-	Stream  int // of its stream, assigned by the caller
+	Number  int // number of the receipt, assigned by the caller
+	Stream  int // number of the stream, assigned by the caller
 	Place   Place
 	Hash    canon.Digest // the stated hash, which is also the computed hash if the receipt matches it
 	Issued  int64        // milliseconds since 1970
-	Damaged bool         // it does not match its own hash
+	Damaged bool         // the receipt does not match its own hash
 }
 
 // maxDamaged limits the memory that damaged receipts can use.
@@ -88,11 +88,11 @@ func (m *Meeting) Hurt() { m.hurt = true }
 type Link struct {
 	Mark    Mark
 	Related *Node // the receipt that the mark refers to, or the predecessor in its stream; nil: not in the input
-	Orphan  bool  // it has no predecessor, and may begin its stream
-	Stray   bool  // it does not match its own hash, and nothing shows its place
-	Behind  bool  // it follows a damaged receipt
+	Orphan  bool  // the receipt has no predecessor, and may begin its stream
+	Stray   bool  // the receipt does not match its own hash, and nothing shows its place
+	Behind  bool  // the receipt follows a damaged receipt
 	After   bool  // the damaged receipt is in the same stream
-	Again   bool  // it is a copy of the previous receipt
+	Again   bool  // the receipt is a copy of the previous receipt
 }
 
 // Name evaluates a receipt that names the digest as the hash of its predecessor. Receipts must be

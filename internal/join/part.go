@@ -12,14 +12,14 @@ import (
 type role uint8
 
 const (
-	roleStates role = iota + 1 // by digest: its stated hash is the digest
-	roleHas                    // its content has the digest, but it states another hash
-	roleNames                  // it names the digest as the hash of its predecessor
-	roleOrphan                 // by stream: it may begin the stream
-	roleTail                   // no receipt in its stream names it
-	roleStray                  // it does not match its own hash, and nothing shows its place
-	roleBehind                 // it follows a damaged receipt
-	roleAfter                  // it follows a damaged receipt of its own stream
+	roleStates role = iota + 1 // grouped by digest: the stated hash is the digest
+	roleHas                    // the content has the digest, but the receipt states another hash
+	roleNames                  // the receipt names the digest as the hash of its predecessor
+	roleOrphan                 // grouped by stream: the receipt may begin the stream
+	roleTail                   // no receipt in the stream names the receipt
+	roleStray                  // the receipt does not match its own hash, and nothing shows its place
+	roleBehind                 // the receipt follows a damaged receipt
+	roleAfter                  // the receipt follows a damaged receipt of its own stream
 	roleCount
 )
 

@@ -16,7 +16,7 @@ type Record struct {
 	ID       ID
 	Stated   canon.Digest // the stated hash
 	Computed canon.Digest // the hash of its content
-	First    bool         // it states that it has no predecessor
+	First    bool         // the receipt states that it has no predecessor
 	Previous canon.Digest // the predecessor's hash that the receipt names; zero if First
 	Issued   int64        // milliseconds since 1970
 	Place    Place
@@ -89,11 +89,11 @@ func (r *Record) Parts() []Part {
 
 // Flags in the encoding of a record.
 const (
-	flagTenant  = 1 << iota // its stream has a tenant
-	flagFirst               // it names no predecessor
-	flagDamaged             // its content does not have the stated hash
-	flagBefore              // its reason results from a step before the link
-	flagRelated             // its mark refers to another receipt
+	flagTenant  = 1 << iota // the stream has a tenant
+	flagFirst               // the receipt names no predecessor
+	flagDamaged             // the content does not have the stated hash
+	flagBefore              // the reason for the verdict results from a step before the link
+	flagRelated             // the mark refers to another receipt
 	flagsKnown  = 1<<iota - 1
 )
 

@@ -24,8 +24,8 @@ type Taking struct {
 	id      ID
 	owner   canon.Digest // the content to which the ID belongs
 	first   Place        // the copy of the owner that was read first
-	hash    canon.Digest // of the previous content
-	content Place        // of the first receipt with this content
+	hash    canon.Digest // hash of the previous content
+	content Place        // place of the first receipt with this content
 }
 
 // Next evaluates the next receipt that matches its own hash. MarkLinked means that the ID belongs

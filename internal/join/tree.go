@@ -10,7 +10,7 @@ import (
 
 // A Leaf describes a document in the tree that a checkpoint covers.
 type Leaf struct {
-	Hash    merkle.Hash // from receipt.CheckpointLeaf; zero unless Placed
+	Hash    merkle.Hash // hash from receipt.CheckpointLeaf; zero unless Placed
 	Placed  bool        // the document states its place in a stream, so it has a leaf
 	Skipped bool        // the document is not a receipt of this toolkit
 	Single  bool        // its source contains no other document
@@ -20,7 +20,7 @@ type Leaf struct {
 // Each receipt and each copy is a leaf.
 type Tree struct {
 	Size      uint64      `json:"size"`      // number of leaves
-	Root      merkle.Hash `json:"root"`      // at the size that the checkpoint claims; undefined if there are fewer leaves
+	Root      merkle.Hash `json:"root"`      // root at the size that the checkpoint claims; undefined if there are fewer leaves
 	Holes     bool        `json:"holes"`     // a document before that size is not a receipt, so it has no leaf
 	Documents int         `json:"documents"` // number of documents
 	Single    bool        `json:"single"`    // the input is one document
