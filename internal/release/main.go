@@ -23,14 +23,14 @@ const home = "github.com/receiptkit/receiptkit"
 
 // A release contains the settings and the state of building a release.
 type release struct {
-	dir     string // of the release files; must not exist
+	dir     string // directory for the release files; must not exist
 	key     string // the private key file
 	targets []string
-	cache   string // for the second builds; "": a new cache
+	cache   string // build cache for the second builds; "": a new cache
 
-	source   string // of the clone
+	source   string // directory of the clone
 	revision string // the commit
-	version  string // of the module, as recorded by "go build"
+	version  string // version of the module, as recorded by "go build"
 	time     time.Time
 	programs []program
 	started  time.Time
