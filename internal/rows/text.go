@@ -12,7 +12,7 @@ import (
 // Maximum sizes of strings in a cell, in bytes.
 const (
 	mostText  = 256
-	mostWords = 1024 // for sentences of this module, in which untrusted text is quoted and truncated
+	mostWords = 1024 // limit for this module's sentences, in which untrusted text is quoted and truncated
 )
 
 // appendCut appends a string of limited length. If the string is too long, appendCut appends its
