@@ -36,11 +36,11 @@ type Checkpoint struct {
 type Requirements struct {
 	Closed    bool          // the last statement must be final
 	Heartbeat time.Duration // maximum time between statements, in addition to the limits that statements set; 0: none
-	Tolerance time.Duration // of clocks
+	Tolerance time.Duration // tolerated difference between clocks
 	Now       time.Time     // the time of the verification
 
 	Dated   bool                       // each statement must have a proven time
-	Existed map[canon.Digest]time.Time // by statement: the time before which it existed
+	Existed map[canon.Digest]time.Time // maps each statement to a time before which it existed
 }
 
 // A Finding describes a contradiction or missing evidence.

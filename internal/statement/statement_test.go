@@ -114,7 +114,7 @@ func has(r *statement.Result, code receipt.Code) bool {
 func TestFaults(t *testing.T) {
 	cases := 300
 	if testsize.Full() {
-		cases = 2_500 // for each kind of fault
+		cases = 2_500 // number of cases for each kind of fault
 	}
 	if n, err := strconv.Atoi(os.Getenv("STATEMENT_CASES")); err == nil {
 		cases = n
