@@ -32,7 +32,7 @@ import (
 
 var (
 	stamped = began.AddDate(0, 1, 0)
-	now     = began.AddDate(3, 0, 0) // at this time, the authority's certificate has expired
+	now     = began.AddDate(3, 0, 0) // a time at which the authority's certificate has expired
 )
 
 // outcome returns the verdict that an error from Verify represents, and the beginning of the error

@@ -20,10 +20,10 @@ import (
 // A Proof states that the stamped bytes existed before a time.
 type Proof struct {
 	Time      time.Time     // the time in the token, in UTC
-	Accuracy  time.Duration // of Time; 0 if the authority does not state it
+	Accuracy  time.Duration // accuracy of Time; 0 if the authority does not state it
 	Authority string        // the subject of the authority's certificate, for which a root vouches
 
-	Chain []*x509.Certificate // from the authority's certificate to the root
+	Chain []*x509.Certificate // chain from the authority's certificate to the root
 }
 
 // Before returns the time before which the stamped bytes existed, in whole milliseconds.
