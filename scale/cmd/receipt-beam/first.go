@@ -15,11 +15,11 @@ import (
 
 // A first contains the result of the first pass over one input, except for the records.
 type first struct {
-	Input  input  `json:"input"`  // in the version that was read
-	SHA256 []byte `json:"sha256"` // of its bytes, as they are stored
+	Input  input  `json:"input"`  // input with the version that was read
+	SHA256 []byte `json:"sha256"` // digest of the input's bytes, as they are stored
 	Docs   int    `json:"docs"`
 
-	Counts  join.Counts     `json:"counts"` // of documents that state no place in a stream
+	Counts  join.Counts     `json:"counts"` // counts of documents that state no place in a stream
 	Inputs  stream.Inputs   `json:"inputs"`
 	Skipped []stream.Notice `json:"skipped"`
 	Others  int             `json:"others"` // number of all skipped documents

@@ -16,7 +16,7 @@ import (
 
 // An input is a file or an object, in the form in which it is sent to workers.
 type input struct {
-	Number int         `json:"number"` // in the order in which reports name them
+	Number int         `json:"number"` // number in the order in which reports list the inputs
 	Path   string      `json:"path,omitzero"`
 	Found  bool        `json:"found,omitzero"`
 	Object *object.Pin `json:"object,omitzero"` // instead of a path

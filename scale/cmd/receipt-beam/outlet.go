@@ -19,8 +19,8 @@ import (
 // directory. The process that started the run moves them into place when all of them are complete,
 // so that a failed run leaves no files.
 type outlet struct {
-	Store   string `json:"store,omitzero"` // as blob.OpenBucket accepts it; "": local files
-	Prefix  string `json:"prefix"`         // of the names of the files
+	Store   string `json:"store,omitzero"` // in the form that blob.OpenBucket accepts; "": local files
+	Prefix  string `json:"prefix"`         // prefix of the file names
 	Staging string `json:"staging"`        // the prefix until then
 	shown   string // the prefix as the caller wrote it, but without the storage parameters
 }

@@ -18,7 +18,7 @@ import (
 // A plot contains the result of the pass over the leaves of one input, except for the leaves
 // themselves.
 type plot struct {
-	Input  input       `json:"input"` // in the version that was read
+	Input  input       `json:"input"` // input with the version that was read
 	Extent join.Extent `json:"extent"`
 }
 
