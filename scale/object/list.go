@@ -20,8 +20,8 @@ import (
 
 // A Listing contains the objects that the addresses specify.
 type Listing struct {
-	Sources []stream.Source // in the order of the addresses, and sorted by key for each address
-	Pins    []Pin           // of the sources
+	Sources []stream.Source // sources in the order of the addresses, and sorted by key for each address
+	Pins    []Pin           // pins of the sources
 	Skipped []string        // objects with a matching prefix that are not named like files of receipts
 	buckets Buckets
 }

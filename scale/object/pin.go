@@ -15,8 +15,8 @@ import (
 // A Pin identifies an object and, after the object has been opened, its version, so that other
 // processes can open the same version. It is sent as JSON.
 type Pin struct {
-	Name    string          `json:"name"`    // in reports
-	Address string          `json:"address"` // of the bucket, with the parameters for the storage
+	Name    string          `json:"name"`    // name in reports
+	Address string          `json:"address"` // address of the bucket, with the storage parameters
 	Key     string          `json:"key"`
 	Found   bool            `json:"found,omitzero"`   // found below a prefix instead of named
 	Version json.RawMessage `json:"version,omitzero"` // absent: the newest version at the time of opening

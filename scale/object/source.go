@@ -76,7 +76,7 @@ type reading struct {
 	version version
 	r       *blob.Reader
 	offset  int64
-	failed  int // in a row
+	failed  int // number of consecutive failures
 }
 
 func (r *reading) Read(p []byte) (int, error) {
