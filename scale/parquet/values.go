@@ -16,7 +16,7 @@ type values struct {
 	columns [][batchRows]parquet.Value
 	row     int    // index of the row that is being filled
 	column  int    // index of the next cell in that row
-	memory  []byte // for all texts
+	memory  []byte // memory for all texts
 }
 
 func (v *values) Text(s string) {

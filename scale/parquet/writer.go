@@ -13,7 +13,7 @@ import (
 // enough to use little memory.
 const (
 	groupRows  = 1 << 16
-	groupBytes = 16 << 20 // of their texts
+	groupBytes = 16 << 20 // size of their texts
 )
 
 // A Writer writes rows as Parquet. Repeated texts are stored in a dictionary. Other texts are
