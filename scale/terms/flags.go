@@ -74,7 +74,7 @@ func (f *Flags) Continuity() (o stream.Options, err error) {
 type Terms struct {
 	Policy receipt.Policy
 	Set    []byte // trusted keys (JWK Set); nil if only integrity is required
-	Path   string // of their file
+	Path   string // path of the file with the trusted keys
 	Logs   []byte // keys that the policy contains (JWK Set); nil if there are none
 }
 
