@@ -18,7 +18,7 @@ type Detector struct {
 	// secret and the entire match.
 	Allow []string
 
-	StopWords []string    // text that contains one of these words, in any case, is not a secret
+	StopWords []string    // a match is not a secret if it contains one of these words, ignoring case
 	Allowed   []Allowance // further exceptions
 }
 

@@ -2,7 +2,7 @@ package secret
 
 import "strings"
 
-// serviceValues returns detectors for keys of services that have no distinctive form and are
+// serviceValues returns detectors for service keys that have no distinctive form. The keys are
 // recognized by the name to which they are assigned.
 func serviceValues() []Detector {
 	var list []Detector
@@ -24,7 +24,7 @@ func serviceValues() []Detector {
 }
 
 // services has one line per service: its name, a pattern for names that refer to it, and a pattern
-// for its keys. 2 means that the keys contain few distinct characters.
+// for its keys. A line ends with 2 if the keys contain few distinct characters.
 const services = `
 adafruit     adafruit                              [a-z0-9_-]{32}
 adobe        adobe                                 [a-f0-9]{32}
