@@ -11,7 +11,7 @@ import (
 type Allowance struct {
 	Patterns  []string
 	Target    Target   // the text with which Patterns are compared
-	StopWords []string // words, of which the secret must contain at least one, in any case
+	StopWords []string // the secret must contain at least one of these words, ignoring case
 	All       bool
 }
 

@@ -103,7 +103,7 @@ func best(parts, after []*syntax.Regexp, ok func([]anchor) bool) []anchor {
 	return followed(found, parts[end:], after)
 }
 
-// within returns anchors from inside a part that is not itself an anchor. The parts that follow it
+// within returns anchors from inside a part that is not itself an anchor. The parts after this part
 // are in rest and after.
 func within(re *syntax.Regexp, rest, after []*syntax.Regexp) []anchor {
 	switch re.Op {
@@ -142,9 +142,9 @@ func anchorsOf(texts []string) []anchor {
 	return list
 }
 
-// shift adds the size of the parts that precede the anchors.
+// shift adds the size of the preceding parts to the distances of the anchors.
 func shift(list []anchor, left size) []anchor {
-	// The list of the caller must not change.
+	// The caller's list must not change.
 	moved := slices.Clone(list)
 	for i := range moved {
 		moved[i].before = left.then(moved[i].before)
@@ -178,8 +178,8 @@ func followed(list []anchor, rest, after []*syntax.Regexp) []anchor {
 	return list
 }
 
-// better reports whether anchors a are preferable to anchors b, because they contain the keywords,
-// limit where a match begins, or are rarer.
+// better reports whether the anchors in a are preferable to the anchors in b, because they contain
+// the keywords, limit where a match begins, or are rarer.
 func better(a, b []anchor, ok func([]anchor) bool) bool {
 	if ok != nil && ok(a) != ok(b) {
 		return ok(a)

@@ -20,7 +20,7 @@ type automaton struct {
 
 	once    sync.Once
 	prog    *syntax.Prog
-	sure    bool       // for ASCII text, the automaton gives the same result as the pattern
+	sure    bool       // whether, for ASCII text, the automaton gives the same result as the pattern
 	class   [256]uint8 // the class of each byte; no instruction distinguishes the bytes in a class
 	letters []byte     // one per class
 }
@@ -46,8 +46,8 @@ func (a *automaton) compile() {
 		return in.Op == syntax.InstEmptyWidth && syntax.EmptyOp(in.Arg)&^ends != 0
 	})
 
-	// Bytes between which no instruction distinguishes are in the same class, so that a row has one
-	// entry per class instead of 256 entries.
+	// If no instruction distinguishes between two bytes, they are in the same class. A row
+	// therefore has one entry per class instead of 256 entries.
 	var class [256]int
 	classes, seen := 1, map[string]bool{}
 	for i := range prog.Inst {

@@ -10,7 +10,7 @@ import (
 
 // A compiled detector can search a string in three ways, which have the same result: it can search
 // the entire string, the regions around its anchors, or only the positions at which a match must
-// begin, given the end of an anchor.
+// begin. Such a position follows from the end of an anchor.
 type compiled struct {
 	name     string
 	group    int
@@ -19,11 +19,11 @@ type compiled struct {
 	allow    []allowance
 
 	whole  *program // searches the text
-	within *program // searches a part of the text; if back is set, that part begins one rune before the match may begin
+	within *program // searches a part of the text; if back is set, the part begins one rune before the first position of a match
 	at     *program // matches only at the beginning of such a part
 	start  *program // matches only at the beginning of the text
 	back   bool     // the pattern depends on the text before a match
-	placed bool     // every match begins at the same distance from an anchor, which is in the field before
+	placed bool     // every match begins at the same distance, before, from an anchor
 	before int      // maximum distance from the beginning of a match to an anchor, in bytes
 	match  *automaton
 	tight  *automaton // like match, but only for matches that begin at one given position
@@ -33,7 +33,8 @@ type compiled struct {
 	anchors []anchor
 }
 
-// compile compiles a detector. It returns the fault of an invalid detector, or "".
+// compile compiles a detector. It returns a description of the fault if the detector is invalid,
+// and "" otherwise.
 func (c *compiled) compile(d Detector, shared criteria) string {
 	if len(d.Pattern) > maxPattern {
 		return fmt.Sprintf("the pattern has more than %d bytes", maxPattern)
@@ -65,8 +66,8 @@ func (c *compiled) compile(d Detector, shared criteria) string {
 		c.keywords = append(c.keywords, lower(k))
 	}
 
-	// The exceptions of the detector itself form another allowance, whose patterns are also
-	// compared with the entire match.
+	// The detector's own exceptions form another allowance, whose patterns are also compared with
+	// the entire match.
 	own := Allowance{Patterns: d.Allow, StopWords: d.StopWords}
 	for i, a := range append([]Allowance{own}, d.Allowed...) {
 		compiled, reason := compileAllowance(a, shared)
@@ -116,12 +117,12 @@ func (c *compiled) plan(tree *syntax.Regexp, pattern string) string {
 		}
 	}
 
-	// Parsing takes time, so these patterns are parsed only when they are needed. leftmost checks
-	// whether the program at could be compiled.
+	// Parsing takes time, so these patterns are parsed only when they are needed. The method
+	// leftmost checks whether the program at could be compiled.
 	c.at, c.start = &program{pattern: `\A` + before + `(?:` + pattern + `)`}, &program{pattern: `\A(?:` + pattern + `)`}
 
 	// If all anchors have the same distance from the beginning of a match, a match can begin at
-	// only one position per anchor. Matches then begin in the same order as the anchors occur.
+	// only one position per anchor. Matches then begin in the order of their anchors.
 	place := size{c.before, c.before}
 	if c.placed = !slices.ContainsFunc(anchors, func(a anchor) bool { return a.before != place }); c.placed {
 		if c.at, err = newProgram(c.at.pattern); err != nil {
@@ -184,8 +185,8 @@ func (c *compiled) first(text []byte, from int) (at []int, base int) {
 	return at, base
 }
 
-// base returns where the searched part must begin so that a match can begin at the given position;
-// \b and ^ test the preceding rune.
+// base returns the position at which the searched part must begin so that a match can begin at the
+// given position. It includes the preceding rune if \b or ^ must test that rune.
 func (c *compiled) base(text []byte, begin int) int {
 	if !c.back {
 		return begin

@@ -11,8 +11,8 @@ import (
 	"github.com/receiptkit/receiptkit/redact/secret/internal/match"
 )
 
-// dense returns a text of consecutive assignments, each of which consists of a name, an operator, a
-// value, and an end.
+// dense returns consecutive assignments, each of which consists of a name, an operator, a value,
+// and an end.
 func dense(r *rand.Rand, size int) []byte {
 	names := []string{"api_key", "secret", "password", "pwd", "token", "client_secret", "AWS_SECRET_ACCESS_KEY", "Cookie: sid", "key", "access_token", "--password", "\"apiKey\"", "auth", "to\u212aen", "é"}
 	signs := []string{"=", ": ", "=\"", ":'", " ", " = ", "\":\"", "==", "->"}
@@ -28,7 +28,7 @@ func dense(r *rand.Rand, size int) []byte {
 }
 
 // TestDenseIsNaive verifies the result of scanning a string in which every few bytes are or
-// resemble a secret. It must equal the result of searching the entire string with every regular
+// resemble a secret. The result must equal that of searching the entire string with every regular
 // expression.
 func TestDenseIsNaive(t *testing.T) {
 	s := compile(t, everyday())
@@ -55,7 +55,7 @@ func TestDenseIsNaive(t *testing.T) {
 }
 
 // TestCriteria verifies that the criteria of allowances give the same results as their regular
-// expressions, for secrets, words, and texts.
+// expressions, for secrets, words, and longer strings.
 func TestCriteria(t *testing.T) {
 	own := secret.Detector{Name: "own", Pattern: "x", Allow: []string{`\bcat\b`, `(?m)^cat$`, `cat$`, `^cat`, `\Bcat`, `(?i)k.s`, `^.$`, `[^a-z]t`, `caf\x{e9}`, `^$|cat`}}
 	s := compile(t, append(everyday(), own))
@@ -93,8 +93,8 @@ func TestCriteria(t *testing.T) {
 	}
 }
 
-// TestLastLetter verifies that a multibyte letter at the end of the text is included in a match
-// that ends with it.
+// TestLastLetter verifies that, if a match ends with a multibyte letter at the end of the text, the
+// match includes all bytes of the letter.
 func TestLastLetter(t *testing.T) {
 	detectors := []secret.Detector{{Name: "two", Pattern: `key[^ ]{2}$`}, {Name: "group", Pattern: `(?:tok|cat)=([^ ]{1,3})$`, Group: 1}}
 	s := compile(t, detectors)

@@ -30,16 +30,16 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("redact: detector %d (%q): %s", e.Index, e.Name, e.Reason)
 }
 
-// Compile enforces these limits. gitleaks has 222 detectors, and a keyword rarely has more than 30
-// characters.
+// Compile enforces these limits. For comparison, gitleaks has 222 detectors, and a keyword rarely
+// has more than 30 characters.
 const (
 	maxDetectors = 2_000
 	maxPattern   = 8 << 10 // maximum length of a pattern, in bytes
 	maxKeyword   = 256
 )
 
-// A Knowledge contains the words by which a scanner determines when it needs a detector that is
-// known to be valid.
+// A Knowledge value contains the words by which a scanner determines when it needs a detector. The
+// detector is known to be valid.
 type Knowledge struct {
 	Anchors  []string
 	Keywords []string // used if there are no anchors

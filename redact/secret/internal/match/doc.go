@@ -23,14 +23,14 @@
 //  3. The regular expression is applied to the remaining cases. It reads the part of the text that
 //     the automaton has determined, and one more rune on each side for \b, ^, and $.
 //
-// A detector searches the entire text if its pattern has no anchors, if a match can begin at any
-// distance before an anchor, or if the anchors do not contain the keywords. If it has keywords, it
-// then searches only strings that contain one of them.
+// A detector searches the entire text if its pattern has no anchors, if the distance from the
+// beginning of a match to an anchor has no limit, or if the anchors do not contain the keywords. If
+// it has keywords, it then searches only strings that contain one of them.
 //
 // # Why it takes linear time
 //
 // For each detector, the scanner counts the bytes that are read more than once: after anchors, at
 // positions where a match might begin, and in regions. If this number exceeds a small multiple of
-// the length of the text, the detector only searches regions from then on. Adjacent regions are
+// the length of the text, the detector searches only regions from then on. Adjacent regions are
 // merged, so that no byte is in two regions.
 package match

@@ -77,9 +77,10 @@ func (l *lexicon) build() {
 	l.words = nil
 }
 
-// mark sets the bits of all sequences of three classes with which a word can begin. chosen contains
-// the classes that have been chosen, and left is the number of classes that remain to be chosen. at
-// is the state after the chosen classes, or 0 if these already form a complete word.
+// mark sets the bits of all sequences of three classes with which a word can begin. The argument
+// chosen contains the classes chosen so far, and left is the number of classes that remain to be
+// chosen. The argument at is the state after the chosen classes, or 0 if they already form a
+// complete word.
 func (l *lexicon) mark(chosen uint32, left int, at uint32) {
 	for c := range l.width {
 		next := uint32(0)
@@ -133,7 +134,7 @@ func (l *lexicon) has(text []byte) bool {
 	return false
 }
 
-// follow passes the words that begin at a position to the work.
+// follow finds the words that begin at a position, and passes them to w.
 func (l *lexicon) follow(w *work, s *Scanner, text []byte, begin int) *work {
 	at := l.tree.root()
 	for i := begin; i < len(text); {

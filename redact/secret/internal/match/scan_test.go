@@ -66,8 +66,8 @@ func randomText(r *rand.Rand, n int) []byte {
 	return b
 }
 
-// brief reports whether tests must be short, which means that they use fewer and shorter strings
-// for the same cases. Tests that measure durations are meaningful only if brief returns false.
+// brief reports whether tests must be short. Short tests use fewer and shorter strings for the same
+// cases. Tests that measure durations are meaningful only if brief returns false.
 func brief() bool { return testing.Short() || raceEnabled }
 
 // full reports whether tests run at their full size, which is the case if CI is set and the race
@@ -199,8 +199,8 @@ func BenchmarkCompile(b *testing.B) {
 	}
 }
 
-// TestScanHostile verifies that scanning a string that is four times as long takes about four times
-// as long, regardless of its content (reliability #207 to #209).
+// TestScanHostile verifies that scanning takes about four times as long for a string of four times
+// the length, regardless of its content (reliability #207 to #209).
 func TestScanHostile(t *testing.T) {
 	s := compile(t, secret.Default())
 	size := 1 << 14
@@ -223,8 +223,8 @@ func TestScanHostile(t *testing.T) {
 	}
 }
 
-// scans returns functions that scan a text of the given size, which consists of repetitions of a
-// unit.
+// scans returns a function that prepares scans. A scanned string has the given size, and consists
+// of repetitions of a unit.
 func scans(s *match.Scanner, unit string) func(size int) func() {
 	return func(size int) func() {
 		text := []byte(strings.Repeat(unit, size/len(unit)))
@@ -295,8 +295,8 @@ func TestScanAllocates(t *testing.T) {
 	}
 }
 
-// TestScanOverlaps verifies that the earlier of two detectors takes precedence, and that a later
-// detector with a group leaves no remainder.
+// TestScanOverlaps verifies that the earlier of two detectors takes precedence, and that no part of
+// a secret remains if the later detector has a group.
 func TestScanOverlaps(t *testing.T) {
 	s := compile(t, []secret.Detector{
 		{Name: "inner", Pattern: `bcd`},
@@ -359,8 +359,8 @@ func TestCompileRefuses(t *testing.T) {
 	}
 }
 
-// TestTreeSize verifies that the words of the default detectors need only a few hundred KB, because
-// each process that searches for secrets builds them anew.
+// TestTreeSize verifies that the tree for the words of the default detectors is small. Each process
+// that searches for secrets builds the tree anew.
 func TestTreeSize(t *testing.T) {
 	if places, used := match.Edges(compile(t, secret.Default())); used < 5000 || places > 2*used {
 		t.Errorf("%d places for %d edges", places, used)

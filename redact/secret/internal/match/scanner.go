@@ -24,17 +24,17 @@ type Scanner struct {
 	automata  int
 }
 
-// A lazy detector is compiled when it is first needed. If its words are known, this is when one of
-// them is first found.
+// A lazy detector is compiled when it is first needed. If its words are known, it is needed as soon
+// as one of them is found.
 type lazy struct {
 	source   Detector
 	ready    atomic.Bool
 	compiled compiled
 }
 
-// Compile checks the detectors and prepares them for scanning. known returns the words of a
-// detector, given its index, if the detector is known to be valid. Such a detector is compiled only
-// when it is needed. The error is an *[Error].
+// Compile checks the detectors and prepares them for scanning. Given the index of a detector that
+// is known to be valid, the function known returns the detector's words. Such a detector is
+// compiled only when it is needed. The error is an *[Error].
 func Compile(detectors []Detector, known func(detector int) (Knowledge, bool)) (*Scanner, error) {
 	if len(detectors) > maxDetectors {
 		d := detectors[maxDetectors]
@@ -80,7 +80,7 @@ func (s *Scanner) detector(i int) *compiled {
 }
 
 // compile compiles the detector with the given index unless it has been compiled before. It returns
-// the fault of an invalid detector, or "".
+// a description of the fault if the detector is invalid, and "" otherwise.
 func (s *Scanner) compile(i int) (reason string) {
 	s.compiling.Lock()
 	defer s.compiling.Unlock()
@@ -189,8 +189,9 @@ type Span struct {
 	Detector   int
 }
 
-// merge appends the matches of earlier detectors and the matches of one later detector to list. A
-// later match that overlaps an earlier one extends it or is dropped.
+// merge combines the matches of earlier detectors with the matches of one later detector, and
+// appends the result to list. If a later match overlaps an earlier match, it extends the earlier
+// match or is dropped.
 func merge(list, earlier, later []Span, lengthen bool) []Span {
 	i := 0
 	for _, l := range later {

@@ -2,12 +2,12 @@ package match
 
 import "regexp/syntax"
 
-// A sight is a quick test of the bytes after an anchor, which every match passes. It often makes a
-// regular expression unnecessary, which would take a microsecond.
+// A sight is a quick test of the bytes after an anchor. Every match passes this test. If the test
+// fails, the regular expression, which would take a microsecond, is not needed.
 type sight struct {
 	skip   byteSet // bytes that may precede the needed byte
 	far    int     // maximum number of bytes before the needed byte
-	need   byteSet // bytes of which one must follow; none of them is in skip
+	need   byteSet // one of these bytes must follow; none of them is in skip
 	gap    byteSet // bytes that may precede the run
 	within int     // maximum number of bytes before the run
 	run    byteSet // bytes of which the run consists
@@ -26,7 +26,7 @@ func look(parts []*syntax.Regexp) *sight {
 		before = before.then(measure(parts[i]))
 	}
 
-	// The test ends before an optional part that is long or unbounded.
+	// If the optional parts before the required byte can be too long, there is no test.
 	if before.max < 0 || before.max > maxSight {
 		return nil
 	}

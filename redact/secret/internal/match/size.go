@@ -8,7 +8,7 @@ import (
 
 // A size is the range of lengths, in bytes, of the strings that a pattern matches.
 type size struct {
-	min, max int // a max of -1 means no limit
+	min, max int // -1 if there is no maximum
 }
 
 // measure returns the size of the matches of a pattern.
@@ -36,7 +36,7 @@ func measure(re *syntax.Regexp) size {
 	case syntax.OpQuest:
 		return measure(re.Sub[0]).or(size{})
 
-	// The result of an unbounded repetition is unbounded.
+	// The size of an unbounded repetition has no maximum.
 	case syntax.OpStar:
 		return size{0, -1}
 	case syntax.OpPlus:

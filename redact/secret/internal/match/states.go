@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// A row is the number of a state of an automaton.
+// A row identifies a state of an automaton.
 type row uint16
 
 const (
@@ -26,7 +26,7 @@ type states struct {
 	next  []row // the next row, for each row and class
 	ends  []ending
 	rows  map[string]row
-	at    [][]uint32 // the instructions at which a row waits for a byte, in ascending order
+	at    [][]uint32 // for each row, the instructions that wait for a byte, in ascending order
 	marks []uint32   // for each instruction, the turn in which it was last recorded
 	turn  uint32
 	list  []uint32
@@ -58,8 +58,8 @@ func (s *states) reset() {
 	s.reach(s.prog.Start, 0)
 	slices.Sort(s.list)
 
-	// The state begun is not found through rows. A state with the same instructions after a match
-	// has begun is a different state.
+	// The map rows does not contain the state begun. If a match has begun, the same instructions
+	// represent a different state.
 	s.push(slices.Clone(s.list))
 }
 
@@ -171,7 +171,7 @@ func (s *states) step(r row, class uint8) (row, bool) {
 	}
 
 	// In a loose automaton, a match can begin at every byte. If no match is in progress, the next
-	// row is begun.
+	// row is the state begun.
 	to := row(begun)
 	if !s.loose || len(s.list) > 0 {
 		if s.loose {
@@ -237,9 +237,9 @@ func (s *states) ahead(text []byte, at, limit int) (found stretch) {
 	return found
 }
 
-// search reads text from at to end, until it finds the first end of a possible match and all
-// matches that began before that end have ended. It does not search for matches that begin at last
-// or later.
+// search reads text from at to end. It stops when it has found the first end of a possible match,
+// and all matches that began before that end have ended. It does not search for matches that begin
+// at position last or later.
 func (s *states) search(text []byte, at, last, end int) (found stretch) {
 	r := s.initial(at)
 	found.from = at
@@ -254,8 +254,8 @@ func (s *states) search(text []byte, at, last, end int) (found stretch) {
 			}
 		}
 
-		// Reading stops at the end, when no match is in progress and either a match was found or
-		// none may begin, or when a match was found too far back.
+		// Reading stops at the end; or if no match is in progress, and either a match was found or
+		// none may begin; or if a match was found too far back.
 		if at == end || r == begun && (found.found || at >= last) || found.found && at == stop {
 			break
 		}

@@ -40,7 +40,8 @@ func (t *tree) ends(state uint32) []meaning {
 func newTree(entries []entry, class *[256]uint32, width uint32) tree {
 	t := tree{end: width, words: make([][]meaning, 0, len(entries))}
 
-	// order contains the indexes of the entries. Words with the same beginning are adjacent in it.
+	// The slice order contains the indexes of the entries. In this slice, words with the same
+	// beginning are adjacent.
 	order := make([]int32, len(entries))
 	for i := range order {
 		order[i] = int32(i)
@@ -90,7 +91,7 @@ func newTree(entries []entry, class *[256]uint32, width uint32) tree {
 	return t
 }
 
-// A sorter sorts by class, where classes are in the order of their first occurrence.
+// A sorter sorts by class. The classes are in the order of their first occurrence.
 type sorter struct {
 	counts  []int // of each class
 	places  []int
@@ -148,7 +149,7 @@ type space struct {
 	taken []bool // whether a state with that offset exists
 	span  uint32 // maximum number of edges of a state
 	one   uint32 // where to start searching for room for a single edge
-	more  uint32 // where to start searching for room for several edges, which is further on, so that the search stays short
+	more  uint32 // where to start searching for room for several edges; it is greater than one, so that the search stays short
 	last  uint32 // the greatest state
 }
 
