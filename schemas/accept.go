@@ -38,9 +38,9 @@ type acceptor struct {
 
 const allKinds = 1<<canon.KindNull | 1<<canon.KindBool | 1<<canon.KindNumber | 1<<canon.KindString | 1<<canon.KindArray | 1<<canon.KindObject
 
-// newAcceptor compiles a schema from its text, because the library takes milliseconds to compile
-// it, and most programs meet only documents that match. It returns nil for a schema with a keyword
-// that acceptors do not support.
+// newAcceptor compiles a schema without the library, which would need milliseconds. Most programs
+// check only documents that match. It returns nil for a schema with a keyword that acceptors do not
+// support.
 func newAcceptor(root canon.Node) *acceptor {
 	c := acceptorCompiler{root: root, done: map[canon.Node]*acceptor{}}
 	a := c.compile(root)
@@ -51,8 +51,8 @@ func newAcceptor(root canon.Node) *acceptor {
 }
 
 type acceptorCompiler struct {
-	root    canon.Node               // references are resolved in it
-	done    map[canon.Node]*acceptor // nil while being compiled
+	root    canon.Node               // the schema in which references are resolved
+	done    map[canon.Node]*acceptor // an entry is nil while it is being compiled
 	unknown bool
 }
 
@@ -329,7 +329,7 @@ func (a *acceptor) acceptsObject(n canon.Node) bool {
 }
 
 // find returns the index of a name, or -1. It starts at the expected index, because members are
-// usually in canonical order, which is also the order of names.
+// usually in canonical order, and so are the names.
 func (a *acceptor) find(name []byte, expected int) int {
 	for i := expected; i < len(a.names); i++ {
 		if a.names[i] == string(name) {

@@ -49,7 +49,7 @@ func TestAcceptsReceipts(t *testing.T) {
 	}
 }
 
-// agrees fails unless the library accepts a document that the acceptor accepts.
+// agrees fails if the acceptor accepts a document that the library rejects.
 func agrees(t testing.TB, s *schemas.Schema, text []byte) {
 	t.Helper()
 	d, err := canon.Parse(text)
@@ -116,8 +116,8 @@ func FuzzAccept(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) { agrees(t, s, text) })
 }
 
-// TestAcceptorLeaves verifies that schemas whose values the acceptor would compare differently are
-// left to the library.
+// TestAcceptorLeaves verifies that the acceptor leaves a schema to the library if the acceptor
+// would compare values differently.
 func TestAcceptorLeaves(t *testing.T) {
 	for schema, text := range map[string]string{
 		`{"const": ["a"]}`:  `"a"`,

@@ -47,8 +47,8 @@ func TestCutsChangeNothing(t *testing.T) {
 	}
 }
 
-// TestCutsInKeys verifies that arrays that have a maximum size or are compared as a whole are cut
-// only if they are already invalid.
+// TestCutsInKeys verifies that an array that has a maximum size, or is compared as a whole, is cut
+// only if it is already invalid.
 func TestCutsInKeys(t *testing.T) {
 	s := must(t, "keys")
 	key := func(issuers string) string {
@@ -165,8 +165,8 @@ func TestIgnoredCostsNothing(t *testing.T) {
 	}
 }
 
-// TestHugeWrongDocument verifies that megabytes of problems use memory in proportion to the size of
-// the document, instead of hundreds of bytes per problem.
+// TestHugeWrongDocument verifies that, for megabytes of problems, the memory use is proportional to
+// the size of the document, and is not hundreds of bytes per problem.
 func TestHugeWrongDocument(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

@@ -58,7 +58,8 @@ type checker struct {
 	elements int    // number of array elements to check in one step
 }
 
-// check checks n, and then the elements that were cut from its arrays. at returns the pointer to n.
+// check checks n, and then the elements that were cut from its arrays. The function at returns the
+// pointer to n.
 func (c *checker) check(s *jsonschema.Schema, n canon.Node, at func() string) {
 	b := builder{left: c.elements}
 	if err, ok := s.Validate(b.value(n, s)).(*jsonschema.ValidationError); ok {

@@ -22,7 +22,7 @@ type Schema struct {
 }
 
 // Compile compiles an embedded schema. Each schema is compiled at most once per process, at its
-// first use. The library takes a few milliseconds for that, and compiles a schema only when it has
+// first use. The library takes a few milliseconds to compile a schema, and does so only when it has
 // to validate a document. Compile fails only for an unknown name.
 func Compile(n Name) (*Schema, error) {
 	once, ok := compiled()[n]

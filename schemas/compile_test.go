@@ -185,7 +185,7 @@ func checkOnly(t testing.TB, s *schemas.Schema, src string) schemas.Result {
 
 // TestOurSchemasAreExplicit verifies that every object in the embedded schemas specifies whether
 // unknown members are allowed, every pattern is anchored at both ends, and everything has a
-// description. Nothing may be incompatible with [builder].
+// description. The schemas must not contain keywords that [builder] does not support.
 func TestOurSchemasAreExplicit(t *testing.T) {
 	for _, n := range schemas.Names() {
 		src, _ := schemas.Source(n)

@@ -12,8 +12,8 @@ import (
 )
 
 // TestDateTimeSuite verifies the member issued_at with the cases in the JSON Schema test suite. The
-// suite accepts values that are not strings. Here, the type excludes such values, and the format
-// must not report them in addition.
+// suite accepts values that are not strings. In the receipt schema, the type excludes such values,
+// and the format must not report them a second time.
 func TestDateTimeSuite(t *testing.T) {
 	file := filepath.Join(vectors.Dir(t, "json-schema-suite"), "tests/draft2020-12/optional/format/date-time.json")
 	src, err := os.ReadFile(file)

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestEvent verifies which errors in events the schema reports, and their locations. A test in
-// package record verifies that the schema and the recorder reject the same events.
+// TestEvent verifies which errors in events the schema reports, and where. A test in package record
+// verifies that the schema and the recorder reject the same events.
 func TestEvent(t *testing.T) {
 	s := must(t, "event")
 	line := func(envelope, kind, payload string) string {

@@ -33,7 +33,7 @@ func (s *Schema) CheckCut(root canon.Node, elements int) Result {
 // Accepts reports whether s accepts n without the library.
 func Accepts(s *Schema, n canon.Node) bool { return s.accept != nil && s.accept.accepts(n) }
 
-// CheckWhole checks n in the way the library does if it receives the entire value.
+// CheckWhole checks a value with the library, without cutting arrays.
 func (s *Schema) CheckWhole(root canon.Node) Result {
 	c := checker{base: root.Pointer()}
 	if err, ok := s.library().Validate(value(root)).(*jsonschema.ValidationError); ok {

@@ -19,7 +19,8 @@ type Problem struct {
 	// Pointer (RFC 6901) refers to the invalid value. If a member is missing, it refers to the
 	// object that lacks the member; if a member is unknown, it refers to that member. If the
 	// pointer would be longer than 1,024 bytes, it refers to an enclosing value instead. The tokens
-	// of the pointer may be text from the document, so it must be escaped before it is shown.
+	// of the pointer may be text from the document, so the pointer must be escaped before it is
+	// shown.
 	Pointer string
 
 	// Keyword is the JSON Schema keyword that failed, such as "required".
@@ -30,14 +31,14 @@ type Problem struct {
 	Detail string
 }
 
-// problems yields the leaves of an error tree of the library as Problems. at is the pointer to the
-// validated value.
+// problems yields a Problem for each leaf of an error tree from the library. The argument at is the
+// pointer to the validated value.
 func problems(at string, e *jsonschema.ValidationError) iter.Seq[Problem] {
 	return func(yield func(Problem) bool) { walk(at, e, yield) }
 }
 
 func walk(at string, e *jsonschema.ValidationError, yield func(Problem) bool) bool {
-	// Each of these errors names several members, each of which is a separate problem.
+	// Each of these errors can name several members, each of which is a separate problem.
 	switch k := e.ErrorKind.(type) {
 	case *kind.Required:
 		for _, name := range k.Missing {

@@ -38,8 +38,8 @@ func must(t testing.TB, n schemas.Name) *schemas.Schema {
 	return s
 }
 
-// text writes v as JSON. encoding/json compacts the result but does not change the spelling of
-// numbers.
+// text writes v as JSON. The package encoding/json compacts the result but does not change the
+// spelling of numbers.
 func text(t testing.TB, v any) string {
 	t.Helper()
 	b, err := json.Marshal(v)

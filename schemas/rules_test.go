@@ -33,8 +33,8 @@ func newRule(t *testing.T, schema string) *rule {
 }
 
 // holds tests the acceptor with a string. The acceptor must accept only strings that the library
-// accepts. It must also accept every valid string in a usual form, because the library would accept
-// such a string more slowly.
+// accepts. It must also accept every valid string in a usual form, because the library would be
+// slower.
 func (r *rule) holds(text string, usual bool) {
 	r.t.Helper()
 	d, err := canon.Parse([]byte(text))
@@ -53,7 +53,7 @@ func (r *rule) holds(text string, usual bool) {
 	}
 }
 
-// tried fails unless the acceptor accepted at least yes strings and left at least no strings to the
+// tried fails if the acceptor accepted fewer than yes strings, or left fewer than no strings to the
 // library.
 func (r *rule) tried(yes, no int) {
 	r.t.Helper()
@@ -194,8 +194,8 @@ func TestRuleObjects(t *testing.T) {
 }
 
 // TestRuleEveryField verifies every sample, and every neighbor of the field's own example, in every
-// field of a receipt that has all members. Unless it runs at full size, it tests only some of them
-// for each field.
+// field of a receipt that has all members. Unless tests run at full size, only some of these values
+// are tested for each field.
 func TestRuleEveryField(t *testing.T) {
 	s := must(t, schemas.Receipt)
 	whole := mutate.Parse([]byte(text(t, fullReceipt(t))))
@@ -260,7 +260,7 @@ func fieldTexts(t *testing.T, f field) (list []string) {
 }
 
 // TestUsualReceiptsAreAccepted verifies that the acceptor accepts every valid receipt, regardless
-// of its layout, order, and escapes, so that only unusual receipts reach the library.
+// of its layout, order, and escapes, so that only unusual receipts need the library.
 func TestUsualReceiptsAreAccepted(t *testing.T) {
 	s := must(t, schemas.Receipt)
 	c := rand.New(rand.NewPCG(7, 7))

@@ -60,7 +60,7 @@ func bound(k jsonschema.ErrorKind) string {
 	return fmt.Sprintf("the keyword %q does not hold", keyword(k))
 }
 
-// lacks describes the requirement of one alternative in an anyOf that a value does not meet.
+// lacks describes the requirement that a value does not meet in one alternative of an anyOf.
 func lacks(e *jsonschema.ValidationError) string {
 	if k, ok := e.ErrorKind.(*kind.Required); ok {
 		return join(k.Missing, " and ", quote)
