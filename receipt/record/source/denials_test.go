@@ -97,15 +97,27 @@ func TestDenials(t *testing.T) {
 // TestHarmlessRecords verifies that records that state no action do not make the receipt incomplete.
 func TestHarmlessRecords(t *testing.T) {
 	lines := []string{said}
-	for _, kind := range []string{"api-request", "api-request-blob", "api-request-shape", "atis-latch", "cost-state", "tools-used"} {
+	for _, kind := range []string{"api-request", "api-request-blob", "api-request-shape", "atis-latch", "cost-state", "file-history-delta", "tools-used"} {
 		lines = append(lines, `"type":"`+kind+`"`)
 	}
 	for _, kind := range []string{"date", "environment", "model", "prompt_snapshot", "remote_session_change", "session_context", "silent_turn_reminder"} {
 		lines = append(lines, `"type":"attachment","attachment":{"type":"`+kind+`"}`)
 	}
 	r := recorded(t, transcript(lines...))
-	if n := len(lines) - 1; n != 13 || r.meta["ignored_records"] != nil || r.floor["/side_effects/tool_calls"] {
+	if n := len(lines) - 1; n != 14 || r.meta["ignored_records"] != nil || r.floor["/side_effects/tool_calls"] {
 		t.Errorf("%d records: ignored %v, at least %v", n, r.meta["ignored_records"], r.floor)
+	}
+}
+
+// TestCommandChanges verifies that the files that changed while a command ran are recorded, without
+// their content, and that a file that a call wrote is recorded once.
+func TestCommandChanges(t *testing.T) {
+	r := recorded(t, transcript(
+		asks("1", "Write", `{"file_path":"/w/a","content":"a"}`), answers("1", `"content":"ok"`, `{"type":"create","filePath":"/w/a","content":"a","structuredPatch":[]}`),
+		asks("2", "Bash", `{"command":"make"}`), answers("2", `"content":"ok"`, `{"stdout":"","bashEditDiff":{"files":[],"moreFiles":0,"changedFiles":["/w/a","/w/b"]}}`)))
+	w := r.SideEffects.FSWrites
+	if len(w) != 2 || w[0].Path != "a" || w[1].Path != "b" || !r.untold["/side_effects/fs_writes/1/after_sha256"] || !r.untold["/side_effects/fs_writes/1/operation"] || !r.untold["/side_effects/fs_writes"] {
+		t.Errorf("writes %+v, unreported %v", w, r.untold)
 	}
 }
 

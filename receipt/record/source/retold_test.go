@@ -240,10 +240,12 @@ func TestEventsApart(t *testing.T) {
 // regardless of the order of the logs.
 func TestTiersOfTwoLogs(t *testing.T) {
 	plan := strings.Replace(asked, `"type"`, `"permissionMode":"plan","type"`, 1)
-	auto := strings.Replace(again, `"type"`, `"permissionMode":"bypassPermissions","type"`, 1)
-	for _, logs := range [][][]string{{{plan}, {auto}}, {{auto}, {plan}}} {
-		if r := toldOf(t, logs...); r.Trust.StartTier != "suggest" || r.Trust.EndTier != "act_auto" {
-			t.Errorf("from %s to %s", r.Trust.StartTier, r.Trust.EndTier)
+	for _, mode := range []string{"bypassPermissions", "auto"} {
+		auto := strings.Replace(again, `"type"`, `"permissionMode":"`+mode+`","type"`, 1)
+		for _, logs := range [][][]string{{{plan}, {auto}}, {{auto}, {plan}}} {
+			if r := toldOf(t, logs...); r.Trust.StartTier != "suggest" || r.Trust.EndTier != "act_auto" {
+				t.Errorf("%s: from %s to %s", mode, r.Trust.StartTier, r.Trust.EndTier)
+			}
 		}
 	}
 }

@@ -14,7 +14,7 @@ var harmless = sync.OnceValue(func() map[string][]string {
 	return map[string][]string{
 		// Transcripts.
 		"line": {
-			"summary", "file-history-snapshot", "queue-operation", "last-prompt", "mode", "custom-title", "ai-title", "tools-used", "atis-latch", "cost-state",
+			"summary", "file-history-snapshot", "file-history-delta", "queue-operation", "last-prompt", "mode", "custom-title", "ai-title", "tools-used", "atis-latch", "cost-state",
 			"api-request", "api-request-blob", "api-request-shape",
 		},
 		"system":   {"turn_duration", "stop_hook_summary", "compact_boundary", "local_command", "model_refusal_fallback"},

@@ -32,7 +32,7 @@ func tierOf(mode string) string {
 		return "suggest"
 	case "default", "acceptEdits":
 		return "act_with_approval"
-	case "bypassPermissions":
+	case "bypassPermissions", "auto": // in the mode auto, a model decides instead of a person
 		return "act_auto"
 	}
 	return ""
@@ -325,6 +325,15 @@ func acted(s *story.Story, c *story.Call, block, besides canon.Node) {
 			code := int64(n)
 			c.ExitCode = &code
 		}
+	}
+
+	// Files that changed while the command ran. Another process may have changed them.
+	changed := besides.Member("bashEditDiff")
+	for _, file := range changed.Member("changedFiles").Elements() {
+		s.Changed(s.Name(file))
+	}
+	if n := story.Count(changed.Member("moreFiles")); n != nil && *n > 0 {
+		s.Lacks(story.WriteUnread)
 	}
 
 	git := besides.Member("gitOperation")
