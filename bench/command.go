@@ -28,9 +28,9 @@ const (
 const startRuns = 21
 
 // command measures the installed command: how much faster two jobs on two cores are than one job on
-// one core, how much memory and time it needs for the entire corpus, and how much processor time
-// for one receipt. A separate program starts the command, because on Linux a process starts with
-// the peak memory of its parent.
+// one core, how much memory and time the entire corpus needs, and how much processor time one
+// receipt needs. A separate program starts the command, because on Linux a process starts with the
+// peak memory of its parent.
 func (b *bench) command() []result.Line {
 	b.build("receipt", "..", "./cmd/receipt")
 	b.build("measure", ".", "./measure")
@@ -87,7 +87,7 @@ func exe() string {
 	return ""
 }
 
-// A row is a row in the table that measure prints.
+// A row is one line of the table that the command measure prints.
 type row struct{ Wall, Memory, Gain, LeastGain float64 }
 
 func (b *bench) measured(rounds int, jobs, file string) []row {

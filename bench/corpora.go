@@ -36,7 +36,7 @@ func corpora() []inputs {
 	return all
 }
 
-// generate returns count receipts of about size bytes each, in compact form. Members are in the
+// generate returns count receipts in compact form, each with about size bytes. Members are in the
 // order of the format's tables, and numbers are written as producers write them, such as 2.0 or
 // 0.1842.
 func generate(size, count int) [][]byte {

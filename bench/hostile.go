@@ -11,15 +11,16 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// mostGrowth is the limit for how much longer an input of twice the size may take. Sorting 300
-// thousand names takes 2.1 times as long, and a quadratic algorithm would take 4 times as long.
+// mostGrowth is the maximum factor by which the time may grow if the size of an input doubles.
+// Sorting 300 thousand names takes 2.1 times as long, and a quadratic algorithm would take 4 times
+// as long.
 const mostGrowth = 2.6
 
 // A hostile input is designed to be expensive. It must not cost more than other inputs of the same
 // size.
 type hostile struct {
 	id, name string
-	size     int // size in the unit that name specifies
+	size     int // size in the unit that the name specifies
 	make     func(size int) []byte
 	code     receipt.Code // the expected finding
 }

@@ -44,7 +44,7 @@ func (b *bench) againstNode() []result.Line {
 
 var errInstall = errors.New("npm install failed")
 
-// A node is a node process that verifies receipts on request.
+// A node is a Node.js process that verifies receipts on request.
 type node struct {
 	version string
 	slices  []string // files that contain the receipts for each round

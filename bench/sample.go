@@ -23,7 +23,7 @@ type sample struct {
 }
 
 const (
-	chained   = 2000   // number of receipts in a sample that are consecutive
+	chained   = 2000   // number of consecutive receipts in a sample
 	headCount = 50_000 // enough receipts for several seconds
 )
 

@@ -8,7 +8,7 @@ import (
 	"github.com/receiptkit/receiptkit/bench/internal/result"
 )
 
-// integrity compares verification without signatures with the naive composition.
+// integrity compares this module with the naive composition, both without signatures.
 func (b *bench) integrity() []result.Line {
 	all := contestants(nil)
 	check(agree(b.ctx, b.sample, all, false))
@@ -19,9 +19,9 @@ func (b *bench) integrity() []result.Line {
 	}
 }
 
-// hashing compares verification without signatures with computing only the SHA-256 digest of the
-// same bytes. It is not part of the short form, because other load on the machine affects the two
-// differently.
+// hashing compares the time of verification without signatures with the time of computing only the
+// SHA-256 digest of the same bytes. It is not part of the short form, because other load on the
+// machine affects the two differently.
 func (b *bench) hashing() []result.Line {
 	us := ours(nil)
 	hash := race.Once(func(round int) error {
@@ -34,7 +34,7 @@ func (b *bench) hashing() []result.Line {
 	return []result.Line{atLeast(0.16, "integrity/sha256", "verify without signatures, of the SHA-256 speed", times.Ratio(1, 0))}
 }
 
-// full compares verification with signatures with the naive composition, both for the corpus and
+// full compares this module with the naive composition, both with signatures, for the corpus and
 // for receipts of 3 KB.
 func (b *bench) full() []result.Line {
 	small := b.small()

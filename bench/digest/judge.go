@@ -28,8 +28,8 @@ type judge struct {
 	policy receipt.Policy
 }
 
-// verifiers caches the verifiers for unaltered keys and policies, because creating one takes longer
-// than verifying an input.
+// verifiers caches the verifiers for unaltered keys and policies, because creating a verifier takes
+// longer than verifying an input.
 type verifiers struct{ sync.Map }
 
 // judge writes the result for an input. The result contains the verdict, hash, checks, and notes
@@ -124,7 +124,7 @@ func newJudge(in *input) (*judge, error) {
 		j.policy.Issuer = o.Issuer
 	}
 	j.policy.Strict, j.policy.IntegrityOnly = o.Strict, o.Scope == "integrity"
-	var trust receipt.Trust // no keys if only integrity is checked
+	var trust receipt.Trust // there are no keys if only integrity is checked
 	if !j.policy.IntegrityOnly {
 		trust = j.set
 	}

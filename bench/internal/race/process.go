@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// A Usage contains the resources used by a process.
+// A Usage describes the resources used by a process.
 type Usage struct {
 	Wall, Processor float64 // seconds
 	Memory          float64 // maximum resident set size in bytes; 0 if the system does not report it

@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// A Bound is the kind of bound that a line has.
+// A Bound specifies whether a line has a lower bound, an upper bound, or no bound.
 type Bound string
 
 const (
