@@ -93,7 +93,7 @@ func TestUntold(t *testing.T) {
 	wants(t, got, `"untold":{"cost":2,"files":1,"egress":2,"tool_calls":1,"handoffs":1,"approvals":1}`)
 }
 
-// TestAtMost verifies that receipts whose costs are an upper bound are counted.
+// TestAtMost verifies that receipts whose cost is an upper bound are counted.
 func TestAtMost(t *testing.T) {
 	doc, err := canon.Parse([]byte(`{"metadata":{"at_most":["/autonomy_budget/consumed/usd","/cost/total"]},"lifecycle":{"completed_at":"2026-04-25T19:17:33Z"},"cost":{"currency":"USD","total":1}}`))
 	if err != nil {
@@ -162,8 +162,8 @@ func TestTimes(t *testing.T) {
 	wants(t, got, `"time":2,`, `{"start":"0000-01-01T00:00:00Z"`, `{"start":"9900-01-01T00:00:00Z"`, `"cost":{"USD":"4"}`)
 }
 
-// TestOutlier verifies that one receipt with a distant time does not make the bins for all other
-// receipts coarse.
+// TestOutlier verifies that one receipt with a distant time does not make the bins of all other
+// receipts coarser.
 func TestOutlier(t *testing.T) {
 	var list []seen
 	for i := range 10 {

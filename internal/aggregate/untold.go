@@ -67,8 +67,8 @@ type statement struct {
 }
 
 // silent reports whether the source did not report a part of a list entry. If part is "", it
-// reports whether the entry itself may not have happened. If only the list is incomplete, its
-// entries are still reported.
+// reports whether the effect that the entry describes may not have happened. If only the list is
+// incomplete, its entries are still reported.
 func (s statement) silent(list string, i int, part string) bool {
 	return lists(s.untold, list, i, part)
 }
