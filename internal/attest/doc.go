@@ -18,7 +18,7 @@
 //     subject if it was finally deleted, or if the digest after its last write was not recorded;
 //   - git commits: final artifacts of the kind "git_commit" whose artifact_id is the name of the
 //     commit, 40 or 64 lowercase hexadecimal digits. If the receipt names no commit, the caller may
-//     name one, and this subject then relies on the caller.
+//     name a commit, for which only the caller vouches.
 //
 // Values that the source did not record, and entries for actions that may not have happened, are
 // not subjects. Digests and entries in metadata.unreported are therefore omitted, and so are

@@ -12,12 +12,12 @@ import (
 // An Error describes why a document is not an attestation of a receipt, or why a receipt cannot be
 // attested.
 type Error struct {
-	// Code is attestation_invalid or attestation_mismatch if a document is malformed or
-	// contradictory, and attestation_unsupported if its kind is unsupported, because such a
-	// document may be valid. If the payload is not strict JSON, Code is the code of the syntax
-	// error.
+	// Code is attestation_invalid if a document is malformed, attestation_mismatch if it is
+	// contradictory, and attestation_unsupported if its kind is unsupported. A document of an
+	// unsupported kind may be valid. If the payload is not strict JSON, Code is the code of the
+	// syntax error.
 	Code    receipt.Code
-	Pointer string // RFC 6901, into the bundle; "" if the error is not about a bundle
+	Pointer string // JSON Pointer (RFC 6901) into the bundle; "" if the error is not about a bundle
 	Detail  string // the expected and the actual value
 }
 

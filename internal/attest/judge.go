@@ -85,7 +85,7 @@ func (t *envelopeTrust) CheckSignature(_ []byte, e *receipt.Entry) (*receipt.Key
 	return check(t.Trust, t.envelope, e.Plain)
 }
 
-// check checks the signature of an envelope cryptographically, without policy.
+// check checks the signature of an envelope cryptographically, without applying a policy.
 func check(trust receipt.Trust, e *Envelope, plain bool) (*receipt.Key, *receipt.SignatureError) {
 	value := append([]byte(valuePrefix), e.signature...)
 	return trust.CheckSignature(e.Message(), &receipt.Entry{KeyID: []byte(e.Key), Signature: value, Plain: plain})

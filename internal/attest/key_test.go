@@ -11,8 +11,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
 
-// TestKeys verifies that the signer of an envelope is subject to the same rules as the signer of a
-// receipt, evaluated at the same time.
+// TestKeys verifies that the key of an envelope must meet the same rules, at the same time, as the
+// key of a receipt.
 func TestKeys(t *testing.T) {
 	issued := time.Date(2026, 4, 25, 19, 17, 33, 0, time.UTC)
 	for _, test := range []struct {

@@ -11,7 +11,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// An Opener evaluates attestations for readers of receipts. Its method Unwrap is a value for
+// An Opener evaluates attestations for readers of receipts. Its method Unwrap can be used as
 // stream.Options.Unwrap. An Opener is immutable and safe for concurrent use.
 type Opener struct {
 	trust  receipt.Trust // nil if only integrity is required
@@ -43,7 +43,7 @@ func (o *Opener) Judge(v *receipt.Verifier, bundle []byte, rep *receipt.Report) 
 		return
 	}
 
-	// The receipt replaces the bundle in doc, and the envelope is evaluated after it.
+	// In doc, the receipt replaces the bundle. The envelope is evaluated after the receipt.
 	inside, wrong, weigh := o.Unwrap(doc)
 	if wrong != nil {
 		v.Amend(rep, *wrong)
