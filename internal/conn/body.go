@@ -13,8 +13,8 @@ import (
 // ErrClosed is returned by reads of a body whose request has already been answered.
 var ErrClosed = errors.New("conn: the request has been answered")
 
-// A Body is the body of a request. Each read must make progress within the idle limit, and all
-// reads end when the request is answered.
+// A Body is a request body whose reads are limited in time. Each read must make progress within the
+// idle limit, and all reads end when the request is answered.
 type Body struct {
 	from    io.Reader
 	control *http.ResponseController

@@ -169,8 +169,8 @@ func TestActiveMakeRoom(t *testing.T) {
 	}
 }
 
-// TestSilentAreClosed verifies that connections without a request are closed after some time,
-// except for a quarter of the limit.
+// TestSilentAreClosed verifies that connections without a request are closed after some time, but
+// that a quarter of the limit stays open.
 func TestSilentAreClosed(t *testing.T) {
 	l := start(t)
 	var silent []*client
