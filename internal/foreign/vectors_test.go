@@ -193,8 +193,8 @@ func TestObsigna(t *testing.T) {
 	}
 }
 
-// TestPipelock verifies the outcome for each receipt in the corpus. Wrappers and relations between
-// the receipts in a chain are not part of a single receipt.
+// TestPipelock verifies the outcome for each receipt in the corpus. Wrappers, and relations between
+// the receipts in a chain, are not part of a single receipt.
 func TestPipelock(t *testing.T) {
 	var want map[string]struct {
 		Verdict string

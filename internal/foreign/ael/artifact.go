@@ -396,7 +396,8 @@ func (a *artifact) counterparty(run string, list []*recorder) {
 		}
 		statements++
 
-		// Each statement contains either received.event_id or the member none with the value true.
+		// Each statement contains either received.event_id or the member "none" with the value
+		// true.
 		a.f.Signatures = append(a.f.Signatures, receipt.ForeignSignature{KeyID: key, Algorithm: "EdDSA", Messages: [][]byte{signed}, Value: sig, At: at})
 		none, event := n.Member("none"), n.Member("received").Member("event_id")
 		if string(n.Member("v").Raw()) != "1" || n.Member("type").String() != "received" || n.Member("nonce").String() != nonce || none.IsZero() == event.IsZero() || !none.IsZero() && !none.Bool() {

@@ -65,7 +65,7 @@ func (r *record) statement() bool {
 	return true
 }
 
-// closed checks evaluation and oversight, in which unknown members are invalid.
+// closed checks the objects "evaluation" and "oversight", in which unknown members are invalid.
 func (r *record) closed() bool {
 	evaluation, input := r.p.Member("evaluation"), r.p.Member("evaluation").Member("unavailableInput")
 	if !form.Members(r.f, evaluation, []string{"status"}, []string{"unavailableInput"}) {

@@ -23,7 +23,7 @@ import (
 )
 
 // declared returns the members of an action record in the order in which Pipelock, a Go program,
-// writes them; newer returns the members whose position is not published.
+// writes them. newer returns the members whose position is not published.
 func declared() []string {
 	return strings.Fields(`version action_id parent_action_id action_type timestamp principal actor delegation_chain target
 		intent data_classes_in data_classes_out side_effect_class reversibility policy_hash verdict session_taint_level

@@ -30,8 +30,8 @@ func ReadV2(doc *canon.Document) *receipt.Foreign {
 	}
 
 	// The signed bytes contain empty strings as the members of signature, so the members are
-	// compared with fixed values. The member signer_key_id selects only the trusted key that must
-	// verify the signature.
+	// compared with fixed values. The only purpose of the member signer_key_id is to select the
+	// trusted key that must verify the signature.
 	form.Uncovered(f, "/signature", "no signature covers signer_key_id, key_purpose, and algorithm")
 	value, prefixed := strings.CutPrefix(signature.Member("signature").String(), "ed25519:")
 	sig, ok := form.Hex(value, 64)

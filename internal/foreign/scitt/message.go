@@ -88,7 +88,7 @@ func shortest(data []byte) bool {
 	return true
 }
 
-// headers maps labels, which are integers or the strings that some writers use, to encoded items.
+// headers maps labels to encoded items. A label is an integer or, from some writers, a string.
 type headers map[any]cbor.RawMessage
 
 // at decodes the value of a label into v, and reports whether the label has a value of this type.
@@ -188,8 +188,8 @@ func (m *message) signature(f *receipt.Foreign, step receipt.Step, payload []byt
 		return s, false
 	}
 
-	// Without a key ID, an altered message cannot be distinguished from a message with an unknown
-	// key.
+	// Without a key ID, an altered message cannot be distinguished from a message that was signed
+	// with an unknown key.
 	s = receipt.ForeignSignature{Algorithm: algorithm(code), Messages: [][]byte{structure(m.raw, payload)}, Value: m.signed}
 	var kid []byte
 	if m.protected.at(labelKID, &kid) && len(kid) > 0 {

@@ -67,7 +67,7 @@ func OpenStatement(f *receipt.Foreign, root canon.Node, lenient bool) *Statement
 	return s
 }
 
-// Signatures adds the signatures in the envelope, as signatures of the given bytes of the
+// Signatures adds the signatures of the envelope to f. The argument text contains the bytes of the
 // statement.
 func (s *Statement) Signatures(f *receipt.Foreign, text []byte, algorithm, issuer string, at time.Time) {
 	// The signatures cover the pre-authentication encoding (DSSE v1).
