@@ -35,7 +35,7 @@ func (r counter) tally(list string, name func(i int, n canon.Node) string) tally
 	at := "/side_effects/" + list
 	t, seen := tally{open: r.Unreported.Has(at), over: r.Over.Has(at)}, map[string]bool{}
 
-	// Entries without a name are also counted, because each of them happened.
+	// Entries without a name are also counted, because each of their effects happened.
 	for i, n := range r.Root.Member("side_effects").Member(list).Elements() {
 		if r.Possible(n) {
 			t.open = true
@@ -114,7 +114,7 @@ func (r counter) network() string {
 	return text
 }
 
-// sent describes the number of bytes sent, and reports whether any entry states it.
+// sent describes the number of bytes sent, and reports whether any entry states this number.
 func (r counter) sent(t tally) (phrase string, known bool) {
 	return r.sentBy(r.happened("network_egress"), t.open, t.over)
 }
@@ -238,7 +238,7 @@ func (r counter) decision(n canon.Node) string {
 	return decision
 }
 
-// phrases formats counts in the order in which words lists their names.
+// phrases formats counts in the order of their names in words.
 func phrases(counts map[string]int, words [][2]string) (text []string) {
 	for _, w := range words {
 		if n := counts[w[0]]; n > 0 {

@@ -84,7 +84,7 @@ func (o Origin) title() (w Words) {
 	return w
 }
 
-// words names the receipt, its issuer, and its source.
+// words returns words that identify the receipt, its issuer, and its source.
 func (o Origin) words() Words {
 	w := Words{}.quote(o.Root.Member("receipt_id"))
 	issuer := o.Root.Member("issuer")

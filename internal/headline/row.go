@@ -113,7 +113,7 @@ func nodesOf(list canon.Node) (nodes []canon.Node) {
 	return nodes
 }
 
-// files lists the written paths, with operations other than modify, and the number of writes.
+// files lists the written paths, with operations other than "modify", and the number of writes.
 func (d *description) files() (list []Words) {
 	for _, g := range grouped(d.happened("fs_writes"), func(n canon.Node) string { return d.name(n.Member("path")) }) {
 		w := Words{}.named(g.name, "paths that are not stated")

@@ -106,8 +106,8 @@ func Group3(s string) string {
 	return b.String()
 }
 
-// Elapsed returns the time between two instants in at most two units, such as 1 min 19 s. Unlike a
-// time.Duration, the elapsed time may exceed 292 years.
+// Elapsed returns the time between two instants in at most two units, such as "1 min 19 s". Unlike
+// a time.Duration, the elapsed time may exceed 292 years.
 func Elapsed(from, to time.Time) string {
 	seconds, rest := to.Unix()-from.Unix(), time.Duration(to.Nanosecond()-from.Nanosecond())
 	if rest < 0 {
