@@ -7,7 +7,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// Counts contains numbers of receipts, and the Counts of any number of workers can be added.
+// Counts contains numbers of receipts. The Counts of any number of workers can be added up.
 type Counts struct {
 	Receipts  int64                  `json:"receipts"` // copies count once
 	Verified  int64                  `json:"verified"`
@@ -67,8 +67,8 @@ func (c *Counts) Add(o *Counts) {
 	add(&c.Unchecked, o.Unchecked)
 }
 
-// Leave adds the counts of checks that were not made, by code, and of withheld values, as in a
-// summary.
+// Leave adds, as in a summary, the number of checks that were not made for each code, and the
+// number of withheld values.
 func (c *Counts) Leave(unchecked map[receipt.Code]int, withheld int) {
 	more := map[receipt.Code]int64{}
 	for code, n := range unchecked {

@@ -47,8 +47,8 @@
 //	for each stream:
 //		done, strand = join.Begin(sum of strands, open, terms)
 //
-// [Counts.Record] counts the records that are done. The strands and counts of any number of workers
-// can be added in any order. stream.Conclude returns a summary of them.
+// [Counts.Record] counts the completed records. The strands and counts of any number of workers can
+// be added in any order. stream.Conclude returns a summary of them.
 //
 // # Checkpoints
 //

@@ -269,7 +269,7 @@ func gist(t *testing.T, s *stream.Summary) string {
 }
 
 // TestEngineAgrees verifies that an engine returns the same summary as a single machine, byte for
-// byte, regardless of the order and of the parts, and that both find the planted faults.
+// byte, regardless of the order and the division into parts, and that both find the planted faults.
 func TestEngineAgrees(t *testing.T) {
 	n, cases := 600, 6
 	if testsize.Full() {

@@ -44,8 +44,8 @@ type Meeting struct {
 	before canon.Digest // the hash of the previously added receipt
 }
 
-// A bearer is the first receipt of a stream that states a digest. The field named records whether a
-// receipt of the stream names it as predecessor.
+// A bearer is the first receipt of a stream that states a digest. The field "named" records whether
+// a receipt of the stream names it as predecessor.
 type bearer struct {
 	Node
 	named bool

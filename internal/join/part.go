@@ -103,7 +103,7 @@ func (d *desk) node(i int) Node {
 }
 
 // Links evaluates the receipts of one digest, which are all parts with the same [Part.Digest]. The
-// returned open parts go to the third grouping, and strands must be added up.
+// returned open parts belong in the third grouping, and the strands must be added up.
 func Links(group []Part, t Terms) (done []Record, open []Part, strands []Strand) {
 	d := newDesk(group)
 	k := linking{terms: t, tally: make([]Strand, len(d.streams))}

@@ -111,8 +111,8 @@ const (
 //	issued    varint
 //	place     uvarints of source and index, and of those of the related receipt, if any
 //
-// A string is encoded as its length, a uvarint, followed by its bytes. Numbers have the shortest
-// encoding.
+// A string is encoded as a uvarint with its length, followed by its bytes. Numbers have the
+// shortest encoding.
 func (r *Record) Append(b []byte) []byte {
 	flags := byte(0)
 	for i, set := range [...]bool{r.Stream.HasTenant, r.First, !r.holds(), r.Before, r.Related != Place{}} {

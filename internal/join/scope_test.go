@@ -103,8 +103,8 @@ func ordered(items []item, files [][]int) bool {
 
 // A scope is a set of worlds. It covers all links between a number of receipts, all orders, with
 // and without selection, and all ways to divide the receipts between two files. If the fields are
-// set, it also covers all streams, repeated IDs, and copies of one receipt. The field every is the
-// distance between the worlds that are tested; TestScope may increase it.
+// set, it also covers all streams, repeated IDs, and copies of one receipt. The field "every" is
+// the distance between the worlds that are tested; TestScope may increase it.
 type scope struct {
 	receipts        int
 	streams, copies bool

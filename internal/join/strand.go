@@ -102,7 +102,7 @@ func appendStream(b []byte, s chain.Stream) []byte {
 }
 
 // Begin evaluates the open parts of one stream, given the sums of all its strands. It returns the
-// receipts, which are done, and the strand with its ends.
+// completed receipts, and the strand with its ends.
 func Begin(s Strand, open []Part, t Terms) (done []Record, _ Strand) {
 	given := t.previous(s.Stream)
 

@@ -71,7 +71,7 @@ type Branch struct {
 }
 
 // Branches returns the largest branches that consecutive leaves form, with at most two branches of
-// each height. The leaves are preceded by start other leaves in the tree.
+// each height. The argument start is the number of leaves that precede these leaves in the tree.
 func Branches(start uint64, leaves []merkle.Hash) (list []Branch) {
 	for len(leaves) > 0 {
 		// The start of a branch must be a multiple of its size, and there must be enough leaves.
