@@ -96,8 +96,8 @@ func beside() []sign {
 const recordIt = "ask the party that ran the task to record it as a draft and seal the draft"
 
 // logs lists the signs of the logs from which receipts are created. As in a recorder, the first
-// line decides, and start is the beginning of this line without whitespace. The signs of supported
-// agents precede those of other logs.
+// line decides the kind. The argument start is the beginning of this line without whitespace. The
+// signs of supported agents precede those of other logs.
 func logs(start string) []sign {
 	agent := func(name string, is func(sketch) bool) sign { return plain(Transcript, name, recordIt, is) }
 	return []sign{
