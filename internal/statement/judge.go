@@ -15,14 +15,14 @@ import (
 type Observed struct {
 	Count   uint64       // number of receipts in the input
 	Head    canon.Digest // hash of the last receipt
-	First   bool         // the input begins with the first receipt of the stream, or contains no receipt of it
+	First   bool         // the input begins with the first receipt of the stream, or contains none of its receipts
 	Partial bool         // the input is a selection, so receipts may be missing
 
-	// Numbers maps the heads of statements that are among the receipts to their positions, starting
-	// at 1, or to 0 if the position is unknown. If Numbers is nil, only the last receipt is known.
+	// Numbers maps each statement's head that is among the receipts to its position, starting at 1,
+	// or to 0 if the position is unknown. If Numbers is nil, only the last receipt is known.
 	Numbers map[canon.Digest]uint64
 
-	// Checkpoints contains the checkpoints of the stream that a trusted witness cosigned.
+	// Checkpoints contains the stream's checkpoints that a trusted witness cosigned.
 	Checkpoints []Checkpoint
 }
 
@@ -106,9 +106,9 @@ func Judge(trust receipt.Trust, statements []*Signed, seen Observed, req Require
 }
 
 // bounded returns why a stream does not meet the conditions of AEL 0.1 for level 1 (checks e to j),
-// or "" if it does. The input must contain all receipts of the stream, and nothing may be
-// contradicted or missing. Each statement must limit the time until the next, there must be a
-// heartbeat, and the last statement must be final.
+// or "" if it does. The input must contain all receipts of the stream. No statement may be
+// contradicted, and no evidence may be missing. Each statement must limit the time until the next,
+// there must be a heartbeat, and the last statement must be final.
 func (j *judge) bounded(list []*Signed) string {
 	open := func(s *Signed) bool { return !s.Final && s.Within == 0 && j.req.Heartbeat == 0 }
 	switch {
@@ -281,7 +281,7 @@ func (j *judge) times(s *Signed) {
 // A beat is a time at which the stream was known to be active.
 type beat struct {
 	at     time.Time
-	within time.Duration // until the next beat; 0: not stated
+	within time.Duration // maximum time until the next beat; 0: not stated
 	final  bool
 }
 
