@@ -96,8 +96,8 @@ func (o openssl) answer(t *testing.T, s *Stamp) []byte {
 	return o.read(t, "r.tsr")
 }
 
-// TestOpenssl verifies the responses of an authority that openssl operates, and that openssl
-// accepts them, too.
+// TestOpenssl verifies the responses of an authority that is operated with openssl, and verifies
+// that openssl also accepts them.
 func TestOpenssl(t *testing.T) {
 	for kind, newkey := range map[string][]string{"P-256": {"ec", "-pkeyopt", "ec_paramgen_curve:P-256"}, "RSA": {"rsa:2048"}} {
 		t.Run(kind, func(t *testing.T) {

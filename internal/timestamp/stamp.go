@@ -40,7 +40,7 @@ type Stamp struct {
 	Kind   string
 	Digest canon.Digest // SHA-256 of the stamped bytes
 	Policy string       // policy that the authority must apply; empty: any
-	Token  []byte       // not verified; nil until it is attached
+	Token  []byte       // the token, not verified; nil until it is attached
 
 	salt  [32]byte
 	nonce [16]byte

@@ -267,7 +267,7 @@ func TestSignerNamedTwice(t *testing.T) {
 	}
 }
 
-// TestAnotherStamp verifies that a token is refuted for other bytes and for another salt.
+// TestAnotherStamp verifies that a token is refuted if the stamped bytes or the salt differ.
 func TestAnotherStamp(t *testing.T) {
 	a := newAuthority(t, nil)
 	s, query := request(t, "")

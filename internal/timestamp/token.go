@@ -167,8 +167,8 @@ func parse(token []byte) (*signerInfo, error) {
 	return s, s.named()
 }
 
-// isHash and isSignature report whether package tspclient supports an algorithm. It supports SHA-2
-// as a hash, and RSA or ECDSA with SHA-2 as a signature.
+// isHash and isSignature report whether package tspclient supports an algorithm. The package
+// supports SHA-2 as a hash, and RSA or ECDSA with SHA-2 as a signature.
 func isHash(id asn1.ObjectIdentifier) bool {
 	switch id.String() {
 	case sha256ID, "2.16.840.1.101.3.4.2.2", "2.16.840.1.101.3.4.2.3":
