@@ -74,7 +74,7 @@ func Plain(r *bufio.Reader, packed Options, read *int64) (plain *bufio.Reader, c
 	return plain, true, closer, nil
 }
 
-// Format returns gzip or zstd if [Plain] decompresses data in this format, and "" otherwise.
+// Format returns "gzip" or "zstd" if [Plain] decompresses data in this format, and "" otherwise.
 func Format(data []byte) string {
 	switch {
 	case isGzip(data):
