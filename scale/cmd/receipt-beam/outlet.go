@@ -123,8 +123,8 @@ func (o *outlet) names(ctx context.Context, b *object.Buckets) (names []string, 
 	}
 }
 
-// A draft is a file that is being written. When it is closed, the complete file exists. If workers
-// write it again or at the same time, they write the same bytes.
+// A draft is a file that is being written. The complete file exists once the draft is closed. If
+// workers write it again or at the same time, they write the same bytes.
 type draft struct {
 	io.Writer
 	keep    func() error

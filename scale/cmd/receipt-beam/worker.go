@@ -28,7 +28,7 @@ func (w *worker) Setup() (err error) {
 // Teardown closes the connections.
 func (w *worker) Teardown() error { return w.reader.buckets.Close() }
 
-// A grouping is embedded in the groupings of links.
+// A grouping is embedded in the functions that group links.
 type grouping struct {
 	Setting []byte
 	terms   join.Terms
