@@ -6,8 +6,8 @@ import (
 )
 
 // A codec compresses the pages of a file. Most values that differ from row to row are hexadecimal.
-// They contain no repetitions, but only four bits of information per digit. The library's own codec
-// searches for repetitions, and does not shorten a page that contains none.
+// Hexadecimal values contain no repetitions, but only four bits of information per digit. The
+// library's own codec searches for repetitions, and does not shorten a page that contains none.
 type codec struct {
 	pages.Codec
 	encoder *zstd.Encoder

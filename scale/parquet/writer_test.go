@@ -107,7 +107,7 @@ func readBack(t *testing.T, file []byte) (groups int, list []rows.Row) {
 }
 
 // TestNullIsNull verifies that absent values are NULL in the file, at any position, instead of an
-// empty string or zero. A Go struct could not distinguish these.
+// empty string or zero. A Go struct could not distinguish these values.
 func TestNullIsNull(t *testing.T) {
 	c := rand.New(rand.NewPCG(1, 2))
 	full := task(t)
