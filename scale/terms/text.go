@@ -10,8 +10,8 @@ import (
 )
 
 // WriteText writes the summary for all receipts as text. The text lists unread inputs, findings
-// about the entire input, checks that were not made, and the verdict. The argument readings is how
-// many times inputs were read, which may cost money.
+// about the entire input, checks that were not made, and the verdict. The argument readings is the
+// number of times that inputs were read. Each reading may cost money.
 func WriteText(w io.Writer, s *stream.Summary, readings int) error {
 	p := lines{w}
 	for _, n := range s.Inputs.Unreadable {
