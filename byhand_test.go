@@ -25,7 +25,7 @@ import (
 const harnHash = "sha256:6dda1c76c5adc8c210892ba1b7e566dd3b6e3644f7ab6b0dcd14ae34a0b323a7"
 
 // snippet returns the fenced block in docs/by-hand.md that is written in the given language and
-// contains the given string. There must be exactly one.
+// contains the given string. There must be exactly one such block.
 func snippet(t *testing.T, language, containing string) string {
 	t.Helper()
 	doc, err := os.ReadFile("docs/by-hand.md")
@@ -190,7 +190,7 @@ func difference(got, want []byte) string {
 }
 
 // hard returns a receipt-like document with numbers and names that are hard to canonicalize. The
-// seed is fixed.
+// seed of the random numbers is fixed.
 func hard() []byte {
 	random := rand.New(rand.NewPCG(8785, 1))
 	numbers := []string{

@@ -33,7 +33,8 @@ type room struct {
 var core = []string{"internal/untrusted", "canon", "merkle", "merkle/tlog", "chain", "redact", "redact/secret", "schemas", "receipt"}
 
 // rooms specifies which packages each package may import. Tests are exempt, except for import
-// cycles. A package below receipt or cmd that is not listed has the rules of "receipt/" or "cmd/".
+// cycles. A package below receipt or cmd that is not listed has the rules of the entry "receipt/"
+// or "cmd/".
 var rooms = map[string]room{
 	"canon":                 {pure: true, may: []string{"internal/untrusted"}, libs: []string{"github.com/gowebpki/jcs"}},
 	"merkle":                {pure: true},
@@ -119,8 +120,8 @@ var (
 	verbs = []string{"verify", "issue", "logs", "keyring", "server", "browse", "conformance", "setup"}
 )
 
-// below returns the packages that a package of the command may import: the library packages and the
-// given packages.
+// below returns the packages that a package of the command may import, which are the library
+// packages and the given packages.
 func below(rooms, more []string, others ...string) (list []string) {
 	list = append(append([]string{"receipt/", "internal/"}, core...), others...)
 	for _, name := range slices.Concat(rooms, more) {
@@ -129,7 +130,7 @@ func below(rooms, more []string, others ...string) (list []string) {
 	return list
 }
 
-// homes names the only package that may use each library.
+// homes contains, for each library, the only package that may use the library.
 var homes = map[string]string{
 	"github.com/gowebpki/jcs":               "canon",
 	"github.com/santhosh-tekuri/jsonschema": "schemas",
@@ -155,7 +156,8 @@ var guests = map[string][]string{
 	"github.com/BurntSushi/toml": {inside + "cli"},
 }
 
-// impure lists the packages that a pure package must not import; "net/" is every package below net.
+// impure lists the packages that a pure package must not import. The entry "net/" means every
+// package below net.
 var impure = []string{
 	"os", "os/", "net", "net/", "log", "log/", "math/rand", "math/rand/", "crypto/rand",
 	"syscall", "unsafe", "plugin", "io/ioutil", "testing", "testing/",
@@ -208,8 +210,8 @@ func TestCoreLinksNoJOSE(t *testing.T) {
 	}
 }
 
-// TestOracleStaysOutside verifies that only the modules of the oracle and of releases require the
-// library that attestations are compared with.
+// TestOracleStaysOutside verifies that only the module of the oracle and the module of releases
+// require the library with which attestations are compared.
 func TestOracleStaysOutside(t *testing.T) {
 	const foreign = "github.com/sigstore/"
 	for file, want := range map[string]bool{"go.mod": false, "go.sum": false, "internal/attest/oracle/go.mod": true, "internal/release/go.mod": true} {
@@ -354,7 +356,7 @@ func run(t *testing.T, name string, args ...string) string {
 	return string(out)
 }
 
-// inspect returns the violations in the modules at root, and the packages in these modules.
+// inspect returns the violations in the modules at root, and the packages of these modules.
 func inspect(root string) (violations, packages []string, err error) {
 	files, err := parse(root)
 	if err != nil {
@@ -417,8 +419,8 @@ func judge(files []sourceFile) (violations, packages []string) {
 	return violations, packages
 }
 
-// skip reports whether to skip a directory: it is true for each directory that the go command
-// skips, except the module harness, which is part of the architecture.
+// skip returns fs.SkipDir for each directory that the go command skips, except for the module
+// harness, which is part of the architecture.
 func skip(root, dir, name string) error {
 	if dir == root || dir == filepath.Join(root, "harness") {
 		return nil
@@ -564,8 +566,8 @@ func embeds(doc *ast.CommentGroup) bool {
 // constant reports whether a variable is effectively a constant. An interface check such as var _ I
 // = T{} has no value. Code could assign to a sentinel error but never does, and Go has no other way
 // to declare an error value. A function returned by sync.OnceValue or sync.OnceValues has no
-// arguments and computes its result on the first call. Apart from the time a call takes, this is
-// the same as a function that computes its result on each call.
+// arguments and computes its result on the first call. Except for the duration of a call, such a
+// function is the same as a function that computes its result on each call.
 func constant(spec *ast.ValueSpec) bool {
 	if once, ok := spec.Type.(*ast.StructType); ok && len(spec.Values) == 0 {
 		return len(once.Fields.List) > 0 && selects(once.Fields.List[0].Type, "sync", "Once")

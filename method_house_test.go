@@ -9,7 +9,7 @@ import (
 )
 
 // Methods belong in the same file as their type. The number of exceptions must not grow. Instead of
-// adding one, declare a smaller type or write a function.
+// adding an exception, declare a smaller type or write a function.
 const (
 	mostAway   = 56 // methods that are not in the file of their type
 	mostSpread = 0  // types whose methods are in four or more files
@@ -78,8 +78,8 @@ func receiverOf(f *ast.FuncDecl) string {
 	return name.Name
 }
 
-// count returns the number of methods outside the file of their type and the number of types that
-// are spread over many files.
+// count returns the number of methods outside the file of their type, and the number of types whose
+// methods are in four or more files.
 func (list typeHomes) count() (away, spread int) {
 	for _, h := range list {
 		away += h.away()

@@ -63,7 +63,7 @@ type shared struct {
 	issuer    *ledger.Issuer
 }
 
-// foreign evaluates the findings of the reader of another format.
+// foreign evaluates findings from a reader of another format.
 func (s *shared) foreign(f *receipt.Foreign) any {
 	rep := new(receipt.Report)
 	s.verifier.Foreign(s.doc.Source(), f, rep)
@@ -81,9 +81,9 @@ var exclusive = map[string]string{
 	"receipt/serve/sourcetest.Run": "takes no receipts: its function gets them",
 }
 
-// uses contains a call of each exported function or method that has a Document, Sealed, Verifier,
-// or Policy as its receiver or as a parameter. Each call returns everything that a caller could
-// observe.
+// uses contains a call of each exported function or method that has a shared type (Document,
+// Sealed, Verifier, or Policy) as its receiver or as the type of a parameter. Each call returns
+// everything that a caller could observe.
 var uses = map[string]func(s *shared) any{
 	"canon.Document.AppendCanonical": func(s *shared) any { return string(s.doc.AppendCanonical(nil)) },
 	"canon.Document.Depth":           func(s *shared) any { return s.doc.Depth() },
@@ -355,8 +355,7 @@ func checked(dir string) bool {
 var sharedTypes = []string{"canon.Document", "receipt.Sealed", "ledger.Run", "receipt.Verifier", "receipt.Policy", "receipt.Trust", "receipt.Signer", "redact.Policy", "serve.Verifier", "keys.Set"}
 
 // sharing returns the name of the function that d declares. It returns "" unless the function is
-// exported and either has a receiver or parameter of a shared type or is a method of a document's
-// nodes.
+// exported, and has a receiver or parameter of a shared type or is a method of a document's nodes.
 func sharing(dir string, d ast.Decl) string {
 	f, is := d.(*ast.FuncDecl)
 	if !is || !f.Name.IsExported() {

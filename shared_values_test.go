@@ -214,8 +214,8 @@ func walk(n canon.Node) (list []string) {
 	return list
 }
 
-// signed returns the results of checking a signature of the sealed receipt against its own message
-// and against another message.
+// signed returns the results of checking a signature of the sealed receipt against the signed
+// message and against a different message.
 func (s *shared) signed() string {
 	signature, err := s.signer.Sign(context.Background(), []byte(s.sealed.Hash().String()))
 	if err != nil {

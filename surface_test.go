@@ -98,8 +98,8 @@ func surface(dir string) ([]string, error) {
 	return list, nil
 }
 
-// declared returns the sort key of a declaration in the listing, or "" if the declaration exports
-// nothing. It also removes function bodies. Methods are listed after their type.
+// declared returns the sort key of a declaration in the listing. It returns "" if the declaration
+// exports nothing. It also removes function bodies. Methods are listed after their type.
 func declared(d ast.Decl) string {
 	switch d := d.(type) {
 	case *ast.FuncDecl:

@@ -11,9 +11,9 @@ import (
 	"testing"
 )
 
-// givesVerdicts returns the positions at which a file creates a verdict, which means that it
-// assigns, returns, or stores one of the three verdicts. A command may compare, count, and print
-// verdicts.
+// givesVerdicts returns the positions at which a file creates a verdict. A file creates a verdict
+// if it assigns, returns, or stores one of the three verdicts. A command may compare, count, and
+// print verdicts.
 func givesVerdicts(set *token.FileSet, name string, file *ast.File) (list []string) {
 	verdict := func(e ast.Expr) bool {
 		return selects(e, "receipt", "Verified") || selects(e, "receipt", "Refuted") || selects(e, "receipt", "Undecided")
@@ -79,8 +79,7 @@ func TestNoVerdictUnderCmdCatches(t *testing.T) {
 	}
 }
 
-// TestRoomsOfTheCommandAreSmall verifies that each package of the command stays below the size that
-// one task needs.
+// TestRoomsOfTheCommandAreSmall verifies that no package of the command has too many files.
 func TestRoomsOfTheCommandAreSmall(t *testing.T) {
 	const most = 20
 	files := map[string]int{}
@@ -99,8 +98,9 @@ func TestRoomsOfTheCommandAreSmall(t *testing.T) {
 	}
 }
 
-// TestOneWriterOfFiles verifies that code under cmd writes complete files in only one way, so that
-// each file is synced and appears in one step, and no error contains the name of a temporary file.
+// TestOneWriterOfFiles verifies that code under cmd writes complete files in only one way. This
+// ensures that each file is synced and appears in one step, and that no error contains the name of
+// a temporary file.
 func TestOneWriterOfFiles(t *testing.T) {
 	may := map[string][]string{
 		"cmd/receipt/internal/cli/file.go":           {"CreateTemp", "Rename", "Link", "OpenFile"},
