@@ -30,7 +30,7 @@ type document struct {
 	Headline  *headline.Headline // nil if the source is not a JSON object
 }
 
-// open returns the document in a source to which the report with the given index applies. It
+// open returns the document in a source for which the report with the given index was made. It
 // verifies nothing.
 func open(ctx context.Context, s stream.Source, index int) (*document, error) {
 	text, err := find(ctx, s, index)
@@ -64,7 +64,7 @@ func open(ctx context.Context, s stream.Source, index int) (*document, error) {
 	return d, nil
 }
 
-// find returns the text to which the report with the given index applies. If the text is an API
+// find returns the text for which the report with the given index was made. If the text is an API
 // envelope or an attestation, it returns the receipt inside.
 func find(ctx context.Context, s stream.Source, index int) ([]byte, error) {
 	found, err := s.Find(index, false)
@@ -133,8 +133,8 @@ func shell(preimage []byte, name string, index int) string {
 // quote quotes s as one word for a POSIX shell (POSIX.1-2024, 2.2.2).
 func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
-// A target is a place in a receipt where a change of one byte results in a valid receipt form with
-// a different meaning.
+// A target is a place in a receipt. Changing one byte there results in a receipt that has a valid
+// form but a different meaning.
 type target struct {
 	Pointer string `json:"pointer"` // RFC 6901
 	Label   string `json:"label"`   // description for the user
@@ -187,8 +187,8 @@ func targets(doc *canon.Document) []target {
 	return list
 }
 
-// changeable returns the index of the last byte of a value that can be changed, which is a digit,
-// or a letter in a string without escapes. It returns -1 if there is none.
+// changeable returns the index of the last byte of a value that can be changed. This byte is a
+// digit, or a letter in a string without escapes. It returns -1 if the value has no such byte.
 func changeable(n canon.Node) int {
 	raw := n.Raw()
 	switch n.Kind() {
@@ -205,7 +205,7 @@ func changeable(n canon.Node) int {
 	return -1
 }
 
-// other returns a different digit for a digit, and a different letter for a letter.
+// other returns a different digit if c is a digit, and a different letter if c is a letter.
 func other(c byte) byte {
 	switch c {
 	case '9', 'z', 'Z':

@@ -16,8 +16,8 @@ import (
 	"github.com/receiptkit/receiptkit/redact"
 )
 
-// A besideFile is evidence for receipts, of a kind for which kind.Beside reports true. Keys are not
-// evidence.
+// A besideFile is evidence for receipts. The function kind.Beside reports true for its kind. Keys
+// are not evidence.
 type besideFile struct {
 	Name string
 	Kind kind.Kind
@@ -32,7 +32,7 @@ type evidence struct {
 	names      map[receipt.Piece]string
 }
 
-// readEvidence reads the files as the command receipt verify does.
+// readEvidence reads the files in the same way as the command "receipt verify".
 func readEvidence(files []besideFile) (*evidence, error) {
 	ev := &evidence{names: map[receipt.Piece]string{}}
 	for _, f := range files {
@@ -43,7 +43,7 @@ func readEvidence(files []besideFile) (*evidence, error) {
 	return ev, nil
 }
 
-// proofDetail describes what is malformed in a proof.
+// proofDetail describes the malformed part of a proof.
 func proofDetail(err error) string {
 	var malformed *tlog.ProofError
 	if errors.As(err, &malformed) {
@@ -119,11 +119,11 @@ func (ev *evidence) apply(v *receipt.Verifier, o *stream.Options) (*receipt.Veri
 	return v.With(ev.Evidence)
 }
 
-// fitting returns the indexes of the evidence files that belong to the receipt at the given index
-// of a source. A proof belongs to the receipt if its path leads from the hash of the receipt to the
-// root of the checkpoint. Disclosures belong to the receipt if they are bound to it, or if they are
-// unbound and a value matches one of its commitments. Nothing else is verified. In particular,
-// fitting does not check who signed the checkpoint.
+// fitting returns the indexes of the evidence files that belong to one receipt, which is at the
+// given index of a source. A proof belongs to the receipt if its path leads from the receipt's hash
+// to the root of the checkpoint. Disclosures belong to the receipt if they are bound to it, or if
+// they are unbound and a value matches one of its commitments. Nothing else is verified. In
+// particular, fitting does not check who signed the checkpoint.
 func fitting(ctx context.Context, s stream.Source, index int, files []besideFile) ([]int, error) {
 	d, err := open(ctx, s, index)
 	if err != nil || d.Preimage == nil {

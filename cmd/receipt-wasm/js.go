@@ -108,7 +108,7 @@ func guarded(f func(args []js.Value) (any, error), args []js.Value) (result any,
 	return f(args)
 }
 
-// await waits for a promise.
+// await waits for a promise to settle.
 func await(promise js.Value) (js.Value, error) {
 	type settled struct {
 		value js.Value

@@ -100,7 +100,7 @@ func describe(k *keys.PublicKey, file string) keyInfo {
 		info.Roles = append(info.Roles, string(r))
 	}
 
-	// A key without roles has the role issuer.
+	// A key without roles has the role "issuer".
 	if len(info.Roles) == 0 {
 		info.Roles = append(info.Roles, string(receipt.RoleIssuer))
 	}
@@ -118,7 +118,7 @@ func describe(k *keys.PublicKey, file string) keyInfo {
 	return info
 }
 
-// summaryKeys returns the part of the report that a summary contains.
+// summaryKeys returns the part of the key report that a summary contains.
 func (k *keyReport) summaryKeys() *stream.Keys {
 	if k == nil {
 		return nil

@@ -12,11 +12,11 @@
 //
 // An input is {name, size, read(offset, length)}. The function read returns a promise of a
 // Uint8Array, so that a file of any size can be read in parts. A key file is {name, bytes}, and an
-// evidence file is {name, kind, bytes}. The options are the JSON text of an options value. A sink
-// has the methods of a [sink], which receive Uint8Arrays. Errors are of class Error, with a message
-// for the user.
+// evidence file is {name, kind, bytes}. The options are an options value as JSON text. A sink has
+// the methods of a [sink], which receive Uint8Arrays. Errors are of class Error, with a message for
+// the user.
 //
-// The command then calls globalThis.receiptReady, and waits for calls indefinitely.
+// The command then calls globalThis.receiptReady, and waits for calls until the program is stopped.
 //
 // All code except the JavaScript interface can be built for any system, and is tested there.
 package main
@@ -41,7 +41,7 @@ import (
 )
 
 // A request specifies what to verify. Without key files, only integrity is checked, and the reports
-// say so.
+// state this.
 type request struct {
 	Sources []stream.Source
 	Keys    []keyFile
@@ -51,7 +51,7 @@ type request struct {
 	Tool    string // name of this program in the summary
 }
 
-// An options contains the choices on the page, encoded as JSON.
+// The type options contains the choices on the page, encoded as JSON.
 type options struct {
 	IntegrityOnly bool   `json:"integrity_only"` // even if there are keys
 	Issuer        string `json:"issuer"`         // required issuer.id; "": any
@@ -79,10 +79,10 @@ func (r *request) policy(now time.Time) (receipt.Policy, error) {
 
 func (r *request) integrityOnly() bool { return r.Options.IntegrityOnly || len(r.Keys) == 0 }
 
-// Limits for results that are passed on in addition to the lines.
+// Limits for results that are passed on in addition to the report lines.
 const (
 	maxFindings = 10_000    // number of reports that are not verified; further reports are counted but not listed
-	chunkBytes  = 256 << 10 // size at which lines are passed on
+	chunkBytes  = 256 << 10 // number of bytes after which lines are passed on
 )
 
 // A sink receives results as they become available. All strings are JSON and are valid only during
@@ -186,7 +186,7 @@ func (p *printer) report(rep *receipt.Report, text []byte) error {
 	return nil
 }
 
-// add adds a receipt to the aggregate. The sums include only receipts that match their hash.
+// add adds a receipt to the aggregate. The sums include only receipts that match their stated hash.
 func (p *printer) add(rep *receipt.Report, text []byte) {
 	limits := canon.Limits{Bytes: receipt.MaxBytes, Depth: receipt.MaxDepth}
 	if text == nil || p.doc.Parse(text, limits) != nil {

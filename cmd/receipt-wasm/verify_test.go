@@ -33,10 +33,10 @@ func read(t *testing.T, name string) []byte {
 	return data
 }
 
-// A got is a sink that stores all results.
+// A got sink stores all results.
 type got struct {
 	keys, summary, aggregate string
-	lines                    strings.Builder // lines that contain the reports for a very large number of receipts
+	lines                    strings.Builder // this contains the reports for a very large number of receipts
 	findings                 []string
 }
 
@@ -99,8 +99,8 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-// withoutNotes returns a summary without not_checked, because the displayed summary also lists the
-// checks that were not made for single receipts.
+// withoutNotes returns a summary without the member "not_checked", because in the displayed
+// summary, this member also lists the checks that were not made for single receipts.
 func withoutNotes(t *testing.T, summary string) string {
 	t.Helper()
 	var members map[string]json.RawMessage
@@ -142,7 +142,7 @@ func TestFindingsAreBounded(t *testing.T) {
 	}
 }
 
-// A counter is a sink that counts the results that it has received.
+// A counter is a sink that counts the results that it receives.
 type counter struct {
 	got
 	lines, found int
@@ -400,15 +400,16 @@ func TestEvidence(t *testing.T) {
 		{Kind: kind.Proof, Data: []byte("no proof")},
 		{Kind: kind.Disclosures, Data: []byte(bound)}, // for another receipt
 		{Kind: kind.Disclosures, Data: []byte(strings.Replace(bound, "sha256:"+strings.Repeat("a", 64), d.Hash, 1))},
-		{Kind: kind.Disclosures, Data: []byte("{}")}, // unreadable input, which the verification reports
+		{Kind: kind.Disclosures, Data: []byte("{}")}, // input that cannot be read, which the verification reports
 	})
 	if err != nil || !slices.Equal(places, []int{2, 3}) {
 		t.Errorf("%v %v", places, err)
 	}
 }
 
-// TestDisclosures verifies that a disclosure applies to the receipt that it names or, if it names
-// none, to receipts that contain a matching commitment, as for the command.
+// TestDisclosures verifies that a disclosure applies to the receipt that it names, as for the
+// command. If a disclosure names no receipt, it applies to receipts that contain a matching
+// commitment.
 func TestDisclosures(t *testing.T) {
 	shown := redact.Disclosure{Field: "/metadata/pin", Salt: strings.Repeat("1", 32), Value: []byte(`"1234"`)}
 	var sources []stream.Source
@@ -461,7 +462,7 @@ func TestDisclosures(t *testing.T) {
 }
 
 // TestAttestation verifies that a receipt in an attestation is verified together with the
-// attestation, as receipt verify does, and that open returns the receipt.
+// attestation, as by the command "receipt verify", and that open returns the receipt.
 func TestAttestation(t *testing.T) {
 	task := read(t, "valid/task.json")
 	sealed, err := receipt.ParseSealed(task)

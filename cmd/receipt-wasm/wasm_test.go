@@ -28,7 +28,7 @@ type job struct {
 	Open    int            `json:"open,omitzero"`
 	Tamper  string         `json:"tamper,omitzero"`
 
-	flags []string // flags that make the command do the same
+	flags []string // flags with which the command does the same
 }
 
 type answer struct {
@@ -52,8 +52,8 @@ func TestCore(t *testing.T) {
 	t.Run("refused", func(t *testing.T) { testRefused(t, b) })
 }
 
-// testSameAsCommand verifies that, for every fixture, the core writes the same bytes as receipt
-// verify --format ndjson, except for the time of the run.
+// testSameAsCommand verifies that, for every fixture, the core writes the same bytes as the command
+// "receipt verify --format ndjson", except for the time of the run.
 func testSameAsCommand(t *testing.T, tools tools) {
 	jobs := jobs(t, tools)
 	answers := tools.run(t, jobs)
@@ -70,8 +70,8 @@ func testSameAsCommand(t *testing.T, tools tools) {
 	}
 }
 
-// checkSummary verifies that the last line contains the displayed summary, except for not_checked,
-// to which the page adds the checks that were not made for single receipts.
+// checkSummary verifies that the last line contains the displayed summary. The member "not_checked"
+// may differ, because the page adds the checks that were not made for single receipts.
 func checkSummary(t *testing.T, j job, lines, summary string) {
 	t.Helper()
 	lines = strings.TrimSuffix(lines, "\n")
@@ -178,8 +178,8 @@ func testBytesOfOne(t *testing.T, tools tools) {
 	}
 }
 
-// testRefused verifies that a request that cannot be carried out as specified returns an error and
-// no verdict.
+// testRefused verifies that a request that cannot be carried out as specified results in an error
+// and no verdict.
 func testRefused(t *testing.T, tools tools) {
 	jobs := []job{
 		{Files: []string{"valid/task.json"}, Keys: []string{"valid/task.json"}},
