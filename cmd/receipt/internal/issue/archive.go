@@ -17,7 +17,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// NewArchive returns the command receipt archive.
+// NewArchive returns the command "receipt archive".
 func NewArchive(e *cli.Env) *cobra.Command {
 	return cli.Group(&cobra.Command{
 		Use:   "archive COMMAND",

@@ -31,7 +31,7 @@ const (
 	svr          = "svr"
 )
 
-// NewAttest returns the command receipt attest.
+// NewAttest returns the command "receipt attest".
 func NewAttest(e *cli.Env) *cobra.Command {
 	o := attestOptions{predicate: ownPredicate}
 	cmd := &cobra.Command{

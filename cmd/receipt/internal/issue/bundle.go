@@ -15,7 +15,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/bundle"
 )
 
-// NewBundle returns the command receipt bundle.
+// NewBundle returns the command "receipt bundle".
 func NewBundle(e *cli.Env) *cobra.Command {
 	return cli.Group(&cobra.Command{
 		Use:   "bundle COMMAND",

@@ -12,7 +12,7 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
 )
 
-// NewCanon returns the command receipt canon.
+// NewCanon returns the command "receipt canon".
 func NewCanon(e *cli.Env) *cobra.Command {
 	var preimage, check, hash bool
 	cmd := &cobra.Command{
@@ -88,7 +88,7 @@ func writePreimage(e *cli.Env, path string) error {
 	return err
 }
 
-// NewHash returns the hidden command receipt hash, the old name of receipt canon --hash.
+// NewHash returns the hidden command "receipt hash", the old name of "receipt canon --hash".
 func NewHash(e *cli.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:    "hash [FILE]",

@@ -21,7 +21,8 @@ type discloseOptions struct {
 	output      cli.OutputFlags
 }
 
-// NewDisclose returns the hidden command receipt disclose, the old name of receipt redact disclose.
+// NewDisclose returns the hidden command "receipt disclose", the old name of "receipt redact
+// disclose".
 func NewDisclose(e *cli.Env) *cobra.Command {
 	cmd := newDisclose(e)
 	cmd.Hidden = true

@@ -18,7 +18,7 @@ type exportOptions struct {
 	output cli.OutputFlags
 }
 
-// NewExport returns the command receipt export.
+// NewExport returns the command "receipt export".
 func NewExport(e *cli.Env) *cobra.Command {
 	var o exportOptions
 	cmd := &cobra.Command{

@@ -30,7 +30,7 @@ type recordOptions struct {
 	output           cli.OutputFlags
 }
 
-// NewRecord returns the command receipt record.
+// NewRecord returns the command "receipt record".
 func NewRecord(e *cli.Env) *cobra.Command {
 	var o recordOptions
 	cmd := &cobra.Command{

@@ -28,7 +28,7 @@ type redactOptions struct {
 	output                  cli.OutputFlags
 }
 
-// NewRedact returns the command receipt redact.
+// NewRedact returns the command "receipt redact".
 func NewRedact(e *cli.Env) *cobra.Command {
 	var o redactOptions
 	cmd := &cobra.Command{

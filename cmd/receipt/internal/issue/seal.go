@@ -22,7 +22,7 @@ type sealOptions struct {
 	strict   bool
 }
 
-// NewSeal returns the command receipt seal.
+// NewSeal returns the command "receipt seal".
 func NewSeal(e *cli.Env) *cobra.Command {
 	var o sealOptions
 	cmd := &cobra.Command{

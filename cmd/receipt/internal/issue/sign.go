@@ -11,7 +11,7 @@ import (
 	"github.com/receiptkit/receiptkit/internal/foreign/a2a"
 )
 
-// NewSign returns the command receipt sign.
+// NewSign returns the command "receipt sign".
 func NewSign(e *cli.Env) *cobra.Command {
 	var key trust.KeyFlags
 	var output cli.OutputFlags
