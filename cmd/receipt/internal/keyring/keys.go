@@ -22,7 +22,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
 
-// New returns the command receipt keys.
+// New returns the command "receipt keys".
 func New(e *cli.Env) *cobra.Command {
 	return cli.Group(&cobra.Command{
 		Use:   "keys COMMAND",
