@@ -7,7 +7,7 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 )
 
-// NewBatch returns the command receipt batch.
+// NewBatch returns the command "receipt batch".
 func NewBatch(e *cli.Env) *cobra.Command {
 	return cli.Group(&cobra.Command{
 		Use:   "batch COMMAND",

@@ -93,7 +93,7 @@ func (o *ledgerFsckOptions) run(ctx context.Context, e *cli.Env, path string) er
 		return cli.Usage("", "%q was not checked completely: %w", path, err)
 	}
 
-	// A truncated or rolled-back ledger is consistent by itself, so it is compared with known
+	// A truncated or rolled-back ledger is internally consistent, so it is compared with known
 	// heads.
 	lost := func(f ledger.Fault) {
 		c.Faults++
@@ -109,7 +109,7 @@ func (o *ledgerFsckOptions) run(ctx context.Context, e *cli.Env, path string) er
 	return o.total(e, path, c, file)
 }
 
-// faultPlace describes the receipt with a fault, as far as it is known.
+// faultPlace describes the receipt with a fault, based on the information that the fault contains.
 func faultPlace(f ledger.Fault) string {
 	var parts []string
 	if f.ID != "" {
@@ -132,7 +132,7 @@ func faultPlace(f ledger.Fault) string {
 
 // expectHeads reports known heads that are not in the ledger.
 func expectHeads(ctx context.Context, l ledger.Database, k input.Known, tell func(ledger.Fault)) error {
-	// A hash alone does not identify a stream, so any stream may contain it.
+	// A hash alone does not identify a stream, so the receipt may be in any stream.
 	wanted := map[chain.Stream]chain.Head{}
 	if k.Summary != nil {
 		wanted = k.Summary.Heads()
@@ -147,7 +147,7 @@ func expectHeads(ctx context.Context, l ledger.Database, k input.Known, tell fun
 	for s, head := range wanted {
 		found, err := ledger.Lookup(ctx, l, ledger.Key{Hash: head.Hash})
 		ok := err == nil
-		if !ok && !errors.Is(err, ledger.ErrNotFound) && !errors.As(err, new(*ledger.Fault)) { // other errors do not concern this receipt
+		if !ok && !errors.Is(err, ledger.ErrNotFound) && !errors.As(err, new(*ledger.Fault)) { // other errors are not about this receipt
 			return cli.Usage("", "%w", err)
 		}
 

@@ -84,7 +84,7 @@ func (o *statementOptions) run(ctx context.Context, e *cli.Env, path string) err
 	}
 	defer l.Close()
 
-	// If two processes extended the same statement, there would be a fork.
+	// If two processes extended the same statement, the statements would fork.
 	unlock, err := lockStatements(o.statements)
 	if err != nil {
 		return err
@@ -152,7 +152,7 @@ func (o *statementOptions) next(s ledger.StreamHead, last *statement.Signed, now
 	return next, nil
 }
 
-// lastOf returns the statement of a stream that no other statement follows.
+// lastOf returns the last statement of a stream, which is the statement without a successor.
 func lastOf(list []*statement.Signed) (last *statement.Signed) {
 	followed := map[canon.Digest]bool{}
 	for _, s := range list {
@@ -166,7 +166,8 @@ func lastOf(list []*statement.Signed) (last *statement.Signed) {
 	return last
 }
 
-// maxStatements is the maximum size of a file of statements in bytes, as for receipt verify.
+// maxStatements is the maximum size, in bytes, of a file of statements. The command "receipt
+// verify" has the same limit.
 const maxStatements = 64 << 20
 
 // readStatements reads a file of statements, which may be missing.

@@ -87,8 +87,8 @@ func (o *ledgerImportOptions) run(ctx context.Context, e *cli.Env, path string, 
 	return nil
 }
 
-// An addresses contains the addresses of the most recent documents. It contains more addresses than
-// the number of documents that an import stores at a time.
+// An addresses value contains the addresses of the most recent documents. It has room for more
+// addresses than the number of documents that an import stores at a time.
 type addresses struct {
 	last  [1024]string
 	count int
@@ -112,7 +112,7 @@ func (a *addresses) of(n int) string { return a.last[(n-1)%len(a.last)] }
 
 // documents returns the receipts of the inputs.
 func documents(ctx context.Context, s *input.Selection, long bool, found *addresses) iter.Seq2[[]byte, error] {
-	// Neither of the two functions can be stopped early except with an error.
+	// Each can be stopped early only by returning an error.
 	return func(yield func([]byte, error) bool) {
 		stopped := errors.New("stopped")
 		err := s.Each(ctx, long, func(d *stream.Document) error {

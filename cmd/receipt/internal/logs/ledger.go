@@ -17,7 +17,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
 
-// NewLedger returns the command receipt ledger, which prints receipts with show.
+// NewLedger returns the command "receipt ledger". Its subcommand "show" prints receipts with show.
 func NewLedger(e *cli.Env, show Shower) *cobra.Command {
 	below := []*cobra.Command{newLedgerIssue(e), newLedgerSign(e), newLedgerImport(e), newLedgerExport(e), newLedgerList(e), newLedgerShow(e, show), newLedgerFsck(e), newLedgerHead(e), newLedgerPrune(e),
 		newLedgerHeartbeat(e), newLedgerClose(e), newCheckpoint(e, true), newProve(e, true)}
@@ -35,8 +35,8 @@ receipts are never lost and chains never fork, even if processes crash or compet
 }
 
 // ofDefault makes a command use the default ledger if the argument FILE is absent. The commands
-// show and sign also have arguments that identify receipts, so their first argument is treated as
-// FILE only if it names a file or is a path.
+// "show" and "sign" also have arguments that identify receipts. Therefore, their first argument is
+// treated as FILE only if it is a path or the name of a file.
 func ofDefault(e *cli.Env, cmd *cobra.Command) {
 	validate, run := cmd.Args, cmd.RunE
 	cmd.Args = nil // the defaults are read later
@@ -157,8 +157,8 @@ func ledgerHead(ctx context.Context, e *cli.Env, l ledger.Database, _ []string) 
 	return nil
 }
 
-// A Shower prints one receipt in readable form, as the show command does. The source is identified
-// by name, and judge is the command that verifies signatures.
+// A Shower prints one receipt in readable form, as the show command does. The parameter name
+// identifies the source, and judge is the command that verifies signatures.
 type Shower func(e *cli.Env, name string, data []byte, judge string) error
 
 func newLedgerShow(e *cli.Env, show Shower) *cobra.Command {
@@ -179,7 +179,7 @@ Its signatures are not checked.`,
 	}
 }
 
-// ledger prints a receipt of a ledger.
+// ledger prints a receipt from a ledger.
 func (show Shower) ledger(ctx context.Context, e *cli.Env, l ledger.Database, args []string) error {
 	path := input.LedgerName(args[0])
 	id, err := input.FindID(ctx, l, args[1])

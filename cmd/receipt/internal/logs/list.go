@@ -27,7 +27,7 @@ func newLedgerList(e *cli.Env) *cobra.Command {
 	o := &ledgerListOptions{format: "text"}
 	cmd := &cobra.Command{
 		Use:    "list [FILE]",
-		Hidden: true, // receipt list is the command for people
+		Hidden: true, // "receipt list" is the command for people
 		Short:  "list the receipts of a ledger",
 		Long: `List receipts, one per line, in stored order: receipt_id, time of issue, final
 state, and task ID. --format json adds the hash, the position in the stream, and
@@ -100,7 +100,7 @@ func (o *ledgerListOptions) run(ctx context.Context, e *cli.Env, l ledger.Databa
 	return out.Flush()
 }
 
-// listPruned lists the data that remains about receipts in archives.
+// listPruned lists what remains in the ledger about receipts in archives.
 func (o *ledgerListOptions) listPruned(ctx context.Context, l ledger.Database, q ledger.Query, line func(any) error) error {
 	prunings, err := ledger.Prunings(ctx, l)
 	if err != nil {
@@ -111,8 +111,8 @@ func (o *ledgerListOptions) listPruned(ctx context.Context, l ledger.Database, q
 			return input.LedgerReading(err)
 		}
 
-		// Pruned receipts are in the order of their prunings, so the loop advances to the pruning
-		// that contains this receipt.
+		// Pruned receipts are in the order in which they were pruned, so the loop advances to the
+		// pruning that contains this receipt.
 		for len(prunings) > 1 && entry.Sequence > prunings[0].Last {
 			prunings = prunings[1:]
 		}
@@ -206,9 +206,9 @@ type version struct {
 	hash   canon.Digest
 }
 
-// successors returns which receipts in a ledger supersede other receipts. There are only a few,
-// because a receipt is superseded only to withhold something that it should not have stated, or
-// because its log has changed.
+// successors returns the receipts in a ledger that supersede other receipts. There are only a few.
+// A receipt is superseded only to withhold something that it should not have stated, or because its
+// log has changed.
 func successors(ctx context.Context, l ledger.Database) (versions, error) {
 	newer := versions{}
 	for entry, err := range l.Walk(ctx, ledger.Query{}, 0) {

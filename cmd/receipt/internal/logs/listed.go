@@ -90,7 +90,7 @@ func (o *listOptions) run(ctx context.Context, e *cli.Env, paths []string) error
 		e.Note("signatures were not checked; specify trusted keys with --keys")
 	}
 
-	// A refuted receipt determines the exit code, but inputs that were not read are still reported.
+	// A refuted receipt determines the exit code, but unread inputs are still reported.
 	failed := o.print(e, list)
 	if failed != nil && err != nil {
 		cli.Tell(e, err)
@@ -192,7 +192,7 @@ type listed struct {
 	files, calls headline.Count
 }
 
-// rowOfReport returns the row for a receipt, as far as its text can be read.
+// rowOfReport returns the row for a receipt, based on the part of its text that can be read.
 func rowOfReport(rep *receipt.Report, text []byte) *listed {
 	r := &listed{ID: rep.ReceiptID.String(), Source: rep.Address(), Verdict: rep.Verdict.String(), took: "-"}
 	if rep.Verdict == receipt.Verified && rep.Scope == receipt.ScopeIntegrity {
@@ -230,7 +230,8 @@ func stamp(t time.Time) string {
 	return receipt.At(t).String()
 }
 
-// counted returns a number, and records whether it is a bound.
+// counted returns a number. If the number is a lower bound, counted also records its name in
+// r.AtLeast.
 func (r *listed) counted(name string, c headline.Count) *int {
 	if !c.Recorded {
 		return nil

@@ -82,16 +82,16 @@ func (o *proveOptions) prove(ctx context.Context, e *cli.Env, selected *meant) e
 	return o.output.Write(e, proof.Format(), 0o644)
 }
 
-// A wanted is the receipt to be proved, and its position in the input.
+// A wanted receipt is the receipt to be proved, with its position in the input.
 type wanted struct {
 	name  string
-	id    string       // or a unique prefix of it; "" for a file
-	fit   int          // quality of the match of the ID, as returned by input.MatchID
-	hash  canon.Digest // hash of the file, or of the receipt with the ID
+	id    string       // ID, or a unique prefix of it; "" for a file
+	fit   int          // how well the ID matches, as returned by input.MatchID
+	hash  canon.Digest // hash of the file, or of the receipt with this ID
 	found bool
 	index uint64
 	seen  uint64 // number of receipts so far
-	twice bool   // several different receipts have the ID
+	twice bool   // several different receipts have this ID
 }
 
 func (o *proveOptions) wanted(e *cli.Env) (*wanted, error) {
@@ -157,8 +157,8 @@ func (w *wanted) prove(ctx context.Context, selected *meant, long bool, h *trust
 	return &tlog.Proof{Index: w.index, Hashes: hashes, Checkpoint: h.Note}, nil
 }
 
-// readLeaves returns the leaf hashes of the first size receipts in the input, and calls each for
-// every receipt.
+// readLeaves returns the leaf hashes of the first size receipts in the input. It calls each for
+// every receipt in the input.
 func readLeaves(ctx context.Context, selected *meant, long bool, size uint64, each func(id string, hash canon.Digest)) (leaves []merkle.Hash, err error) {
 	add := func(id string, hash canon.Digest) {
 		each(id, hash)

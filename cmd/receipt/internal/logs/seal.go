@@ -69,7 +69,7 @@ func batchSeal(ctx context.Context, e *cli.Env, paths []string, o *batchSealOpti
 		return cli.Usage("", "the drafts and --previous are both stdin, which can be read only once")
 	}
 
-	// Both files are opened first, so that nothing is sealed unless it can be written.
+	// Both files are opened first, so that nothing is sealed unless both files can be written.
 	out, err := issue.NewDocumentWriter(e, &o.output, ".jsonl", ".ndjson", ".cborseq")
 	if err != nil {
 		return err
@@ -209,7 +209,7 @@ func headsOf(e *cli.Env, previous string, drafts []*canon.Document) (map[chain.S
 	return heads, nil
 }
 
-// warnOtherKeys prints a warning if drafts name a different key than the signing key.
+// warnOtherKeys prints a warning if the key that a draft names is not the signing key.
 func warnOtherKeys(e *cli.Env, drafts []*canon.Document, id string) {
 	others := 0
 	for _, d := range drafts {

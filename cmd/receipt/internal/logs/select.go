@@ -20,12 +20,12 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// receiptFlags selects the receipts of a tree: those in files, those in a ledger that is the only
-// argument, or a part of a ledger.
+// receiptFlags selects the receipts of a tree: receipts in files, all receipts in a ledger if it is
+// the only argument, or a part of a ledger.
 type receiptFlags struct {
 	input.Flags
 	part   ledgerRange
-	ledger bool // the command is a subcommand of receipt ledger, so the input must be a ledger
+	ledger bool // the command is a subcommand of "receipt ledger", so the input must be a ledger
 }
 
 func (o *receiptFlags) register(f *pflag.FlagSet, from string) {
@@ -41,8 +41,8 @@ func (o *receiptFlags) args(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// with selects the receipts, and passes them to do. It returns an error if the output file is one
-// of the inputs.
+// with selects the receipts, and passes them to do. It returns an error if one of the inputs is the
+// output file.
 func (o *receiptFlags) with(ctx context.Context, e *cli.Env, paths []string, written string, do func(*meant) error) error {
 	if !o.ledger && !o.isLedger(e, paths) {
 		if o.part != (ledgerRange{}) {
@@ -75,7 +75,7 @@ func (o *receiptFlags) with(ctx context.Context, e *cli.Env, paths []string, wri
 	return err
 }
 
-// isLedger reports whether the only input is a ledger.
+// isLedger reports whether the input consists of a single ledger.
 func (o *receiptFlags) isLedger(e *cli.Env, paths []string) bool {
 	return len(paths) == 1 && o.FilesFrom == "" && input.IsLedger(e, paths[0])
 }
@@ -89,7 +89,7 @@ type meant struct {
 	all    bool // the selected part contains receipts, but all of them were pruned
 }
 
-// onceStdin returns an error if stdin is named more than once among the inputs and files.
+// onceStdin returns an error if more than one of the inputs and files is stdin.
 func (m *meant) onceStdin(files ...string) error {
 	if m.Stdin {
 		files = append(files, cli.StdinName)
@@ -103,8 +103,8 @@ type ledgerRange struct {
 	from, before, until   time.Time
 }
 
-// register adds the flags to a command. The flag for --from has the name from, because a command
-// may use --from for something else.
+// register adds the flags to a command. The parameter from is the name of the flag for the start
+// time, because a command may use --from for something else.
 func (r *ledgerRange) register(f *pflag.FlagSet, from string) {
 	f.StringVar(&r.stream, "stream", "", "only the stream of this receipt (`HASH`)")
 	cli.TimeVar(f, &r.from, from, "only receipts issued then or later, RFC 3339 (`TIME`)")
@@ -112,7 +112,7 @@ func (r *ledgerRange) register(f *pflag.FlagSet, from string) {
 	cli.TimeVar(f, &r.until, "until", "only receipts stored before the first one issued then or later (`TIME`)")
 }
 
-// registerIDs adds the flags that select the receipts of a task or of a session.
+// registerIDs adds the flags that select receipts by task or by session.
 func (r *ledgerRange) registerIDs(f *pflag.FlagSet) {
 	f.StringVar(&r.task, "task", "", "only receipts of this task (`ID`)")
 	f.StringVar(&r.session, "session", "", "only receipts of this session (`ID`)")
@@ -125,7 +125,7 @@ func (r *ledgerRange) query(ctx context.Context, l ledger.Database) (q ledger.Qu
 		return q, nil
 	}
 
-	// A stream is identified by the hash of one of its receipts.
+	// The hash of any receipt in a stream identifies the stream.
 	hash, err := canon.ParseDigest(r.stream)
 	if err != nil {
 		return q, cli.Usage("print hashes with receipt ledger head", "--stream %q: %w", r.stream, err)
@@ -150,7 +150,7 @@ func (r *ledgerRange) selection(ctx context.Context, path string, l ledger.Datab
 		return nil, err
 	}
 
-	// The data that remains about pruned receipts must match their checkpoints.
+	// What remains of pruned receipts must match their checkpoints.
 	if _, err := ledger.Prunings(ctx, l); err != nil {
 		return nil, input.LedgerReading(err)
 	}
@@ -175,8 +175,8 @@ func (r *ledgerRange) selection(ctx context.Context, path string, l ledger.Datab
 	return m, nil
 }
 
-// prunedOf returns the pruned receipts of a query, which precede all other receipts, and counts
-// them.
+// prunedOf returns the pruned receipts of a query, and counts them. Pruned receipts precede all
+// other receipts.
 func prunedOf(ctx context.Context, l ledger.Database, q ledger.Query, count *int) iter.Seq2[ledger.Row, error] {
 	q.Pruned = true
 	return func(yield func(ledger.Row, error) bool) {
@@ -193,7 +193,7 @@ func prunedOf(ctx context.Context, l ledger.Database, q ledger.Query, count *int
 	}
 }
 
-// tellPruned prints how many of the selected receipts are in archives.
+// tellPruned prints the number of selected receipts that are in archives.
 func tellPruned(ctx context.Context, e *cli.Env, l ledger.Database, q ledger.Query, hint string) error {
 	n, err := ledger.CountPruned(ctx, l, q)
 	if err != nil {
@@ -212,7 +212,7 @@ func verbOf(n int64) string {
 	return "were"
 }
 
-// entries returns the number of selected receipts, or -1 if they would have to be read to count
+// entries returns the number of selected receipts, or -1 if they cannot be counted without reading
 // them.
 func entries(ctx context.Context, l ledger.Database, q ledger.Query) (n int64) {
 	streams, err := ledger.Heads(ctx, l)
@@ -260,7 +260,7 @@ func (r *ledgerReader) Read(p []byte) (n int, err error) {
 		}
 	}
 
-	// An error is returned only after all data that was read before it.
+	// An error is returned only after all data that was read before the error.
 	if len(r.line) == 0 {
 		return 0, r.err
 	}

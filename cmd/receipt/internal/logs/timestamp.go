@@ -20,7 +20,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// NewTimestamp returns the command receipt timestamp.
+// NewTimestamp returns the command "receipt timestamp".
 func NewTimestamp(e *cli.Env) *cobra.Command {
 	return cli.Group(&cobra.Command{
 		Use:   "timestamp COMMAND",
@@ -82,7 +82,8 @@ TIMESTAMP contains the data that attach and verify need.`,
 	return cmd
 }
 
-// stampable returns the kind and the digests of the objects in a file that can be timestamped.
+// stampable returns the kind of a file that can be timestamped, and the digests of the objects in
+// the file.
 func stampable(e *cli.Env, path string) (kind string, digests []canon.Digest, err error) {
 	data, err := input.ReadInput(e, path)
 	if err != nil {
