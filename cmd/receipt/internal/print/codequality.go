@@ -9,8 +9,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// A qualityPrinter writes a GitLab code quality report: a JSON array with an issue for each problem
-// and for each note about a missing check.
+// A qualityPrinter writes a GitLab code quality report, which is a JSON array. It contains an issue
+// for each problem, and for each note about a check that was not made.
 type qualityPrinter struct {
 	problems
 	w io.Writer
@@ -35,7 +35,8 @@ func (p *qualityPrinter) End(s *stream.Summary) error {
 	p.end(s)
 	list, more := listed(&p.problems, maxProblems, maxSarif, issueOf)
 
-	// Issues of the lowest severity contain everything else. These issues must refer to a file.
+	// Everything else is reported as issues of the lowest severity. These issues must also refer to
+	// a file.
 	notes := p.notes
 	if more > 0 {
 		notes = append([]receipt.Note{{Code: "not_listed", Detail: cli.Plural(more, "problem", "not listed")}}, notes...)

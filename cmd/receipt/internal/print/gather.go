@@ -21,7 +21,7 @@ type gatherer struct {
 	most int // maximum size of a write to w, unless a single text is larger
 
 	mu      sync.Mutex
-	changed sync.Cond // of the fields below
+	changed sync.Cond // signals that a field below has changed
 	held    []byte    // not written yet
 	spare   []byte    // memory that is reused for the next reports
 	writing bool      // a goroutine is writing the stored text
@@ -41,8 +41,8 @@ func newGatherer(w io.Writer) *gatherer {
 	return g
 }
 
-// Write stores text, which is written in one piece. The returned error may have been caused by
-// earlier text.
+// Write stores text, which is written in one piece. The returned error may have been caused by a
+// previous Write.
 func (g *gatherer) Write(text []byte) (int, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -12,11 +12,11 @@ import (
 	"time"
 )
 
-// pieces is a writer that records each write. It is slow, so that several lines are combined into
-// one write.
+// A pieces writer records each write. It is slow, so that several lines are combined into one
+// write.
 type pieces struct {
 	list  []string
-	fails int // index of the first write that fails; 0 means that none fails
+	fails int // index of the first write that fails; 0 means that no write fails
 }
 
 var errFull = errors.New("full")

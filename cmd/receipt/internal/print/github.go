@@ -33,13 +33,14 @@ type annotation struct {
 // An annotations contains the annotations of one level, by cause.
 type annotations struct {
 	level  string
-	first  []annotation // the first annotations, at most maxAnnotations, in order
+	first  []annotation // keys of causes, in order
 	count  int
 	causes map[string]*annotated
 	order  []string // keys of causes in order
 }
 
-// An annotated is the first annotation for a cause, with the places of the others.
+// An annotated cause contains the first annotation for a cause, and the places of the other
+// annotations.
 type annotated struct {
 	annotation
 	count  int
@@ -64,8 +65,8 @@ func (p *githubPrinter) Report(rep *receipt.Report, _ []byte) error {
 		a.line = rep.Index
 	}
 
-	// For an undecided receipt, each reason is a cause. For a refuted receipt, each code is a
-	// cause.
+	// For an undecided receipt, the cause is the reason. For a refuted receipt, the cause is the
+	// code. For a refuted receipt, each code is a cause.
 	if rep.Verdict == receipt.Refuted {
 		p.errors.add(a, a.title, rep.Address())
 	} else {
@@ -98,9 +99,9 @@ func (l *annotations) add(a annotation, cause, place string) {
 	}
 }
 
-// append writes all annotations if GitHub displays all of them, and otherwise one annotation per
-// cause. Annotations that GitHub would not display are written as plain lines, which appear in the
-// log.
+// append writes all annotations if GitHub displays all of them. Otherwise, it writes one annotation
+// per cause. Annotations that GitHub would not display are written as plain lines, which appear in
+// the log.
 func (l *annotations) append(b *bytes.Buffer) {
 	if l.count <= maxAnnotations {
 		for _, a := range l.first {
@@ -109,8 +110,8 @@ func (l *annotations) append(b *bytes.Buffer) {
 		return
 	}
 
-	// If there are more annotations than GitHub displays, they are followed by lines, and then by
-	// the number of the others.
+	// If there are more causes than GitHub displays annotations, the next causes are written as
+	// lines, followed by the number of all other causes.
 	for i, cause := range l.order {
 		c := l.causes[cause]
 		c.text += c.others()
@@ -206,7 +207,7 @@ func (p *githubPrinter) End(s *stream.Summary) error {
 	return err
 }
 
-// Interrupted writes the findings so far, after a run that failed.
+// Interrupted writes the findings that a failed run has collected so far.
 func (p *githubPrinter) Interrupted() error {
 	var b bytes.Buffer
 	p.errors.append(&b)

@@ -9,8 +9,8 @@ import (
 )
 
 // A JSONPrinter writes {"reports": [...], "summary": {...}} during the run, with one report per
-// line. Only these lines look like documents, so a report that is found among receipts is not
-// mistaken for lines.
+// line. No other line looks like a document, so a report that is found among receipts is not
+// mistaken for a file of lines.
 type JSONPrinter struct {
 	*JSONWriter
 	begun bool

@@ -18,11 +18,11 @@ type junitPrinter struct {
 	suite  junitSuite
 	source string // source of the previous report
 	good   int    // number of verified receipts in this source
-	more   int    // number of cases that are not listed
+	more   int    // number of cases that are counted but not listed
 }
 
-// maxCases is the maximum number of cases in memory. The cases are kept because their number is
-// written before them.
+// maxCases is the maximum number of cases in memory. The cases are stored in memory because the
+// output begins with their number.
 const maxCases = 10_000
 
 type junitSuite struct {
@@ -137,8 +137,8 @@ func (p *junitPrinter) End(s *stream.Summary) error {
 		p.add(junitCase{Class: n.Source, Name: n.Source, Error: &junitCause{Type: "not_read", Message: n.Detail}})
 	}
 
-	// Each note about a missing check is a skipped case, so that the suite differs from one in
-	// which everything was checked.
+	// Each note about a check that was not made is a skipped case, so that the suite differs from a
+	// suite in which everything was checked.
 	for _, n := range unchecked(s) {
 		p.suite.Skipped++
 		p.add(junitCase{Class: "not checked", Name: n.Detail, Skipped: &junitSkip{n.Detail}})

@@ -29,14 +29,14 @@ type ListPrinter struct {
 	limit    int
 	inputs   int // number of sources
 	detailed bool
-	named    bool // each source is one receipt, which the caller addressed by its line or item
+	named    bool // each source is a single receipt that the caller addressed by its line or item number
 	file     *trust.KeyFile
 	reports  []string // files of --report
 
-	written bool // a line precedes the end of the output
+	written bool // lines were written after the last block
 	single  bool // the input is one document
 	held    []finding
-	waiting []finding // findings that are refuted only because of their links, which are held until a fault of another kind is found
+	waiting []finding // findings that are refuted only because of their links; they are held until a fault of another kind is found
 	faults  faults
 	flooded bool                 // more than a few receipts are refuted
 	beyond  map[receipt.Code]int // number of refuted receipts that are not printed, by code
@@ -103,20 +103,20 @@ func (p *ListPrinter) Report(rep *receipt.Report, text []byte) error {
 	return nil
 }
 
-// sign counts a verified receipt for the key of its issuer. Copies are not counted.
+// sign counts a verified receipt for its issuer's key. Copies are not counted.
 func (p *ListPrinter) sign(rep *receipt.Report) {
 	if slices.ContainsFunc(rep.Warnings, func(n receipt.Note) bool { return n.Code == "identical_copy" }) {
 		return
 	}
 
-	// The number of keys is limited, like the number of causes.
+	// The number of keys is limited, as is the number of causes.
 	id := signer(rep)
 	if _, known := p.signers[id]; id != "" && (known || len(p.signers) < maxGroups) {
 		p.signers[id]++
 	}
 }
 
-// signed lists the keys of the issuers of verified receipts, sorted by the number of receipts.
+// signed lists the keys of issuers of verified receipts, sorted by the number of receipts per key.
 func (p *ListPrinter) signed(b *bytes.Buffer) {
 	keys := slices.SortedFunc(maps.Keys(p.signers), func(a, b string) int {
 		return cmp.Or(cmp.Compare(p.signers[b], p.signers[a]), cmp.Compare(a, b))
@@ -139,7 +139,7 @@ func (p *ListPrinter) refute(rep *receipt.Report, text []byte) error {
 		}
 	}
 
-	// The limit applies to each code.
+	// The limit applies to each code separately.
 	code := rep.Finding().Code
 	if p.Codes[receipt.Refuted][code] > p.limit {
 		p.beyond[code]++
@@ -193,7 +193,7 @@ func (p *ListPrinter) write(f finding) error {
 		return nil
 	}
 
-	// The findings that were held come first, in input order.
+	// The held findings come first, in input order.
 	p.flooded = true
 	for _, f := range append(p.held, f) {
 		if p.refuted == "" && f.source != cli.SourceName(cli.StdinName) { // stdin cannot be read a second time
@@ -208,7 +208,7 @@ func (p *ListPrinter) write(f finding) error {
 	return nil
 }
 
-// Interrupted writes the findings that were held.
+// Interrupted writes the held findings.
 func (p *ListPrinter) Interrupted() error {
 	if err := p.release(); err != nil {
 		return err
@@ -251,7 +251,7 @@ func (p *ListPrinter) line(rep *receipt.Report, text []byte) []byte {
 	return fmt.Appendf(nil, "%s: %s, %s: %s\n", cli.EscapeLine(rep.Address()), p.paint(rep.Verdict, rep.Verdict.String()), coded(f.Code, f.Cause), cli.EscapeLine(subject(rep, text)+reason))
 }
 
-// subject returns the ID and the workspace that a receipt states, as a prefix for a finding.
+// subject returns the ID and the workspace stated in a receipt, as a prefix for a finding.
 func subject(rep *receipt.Report, text []byte) string {
 	if len(rep.ReceiptID) == 0 {
 		return ""
@@ -317,8 +317,8 @@ func (p *ListPrinter) group(rep *receipt.Report) {
 	g.count++
 }
 
-// unusedEvidence returns the notes about evidence that no receipt used, and about statements that
-// are not sufficient. The user expected this evidence to have an effect.
+// unusedEvidence returns notes about evidence that no receipt used, and notes about insufficient
+// statements. The user expected this evidence to have an effect.
 func unusedEvidence(s *stream.Summary) (list []receipt.Note) {
 	for _, n := range s.NotChecked {
 		if isUnused(n.Code) || isAboutStatements(n.Code) {
@@ -333,8 +333,7 @@ func isUnused(c receipt.Code) bool {
 	return c == receipt.CodeEvidenceUnused || c == "disclosure_unbound"
 }
 
-// isAboutStatements reports whether a note about the entire input concerns the statements of its
-// streams.
+// isAboutStatements reports whether a note is about the statements of the streams in the input.
 func isAboutStatements(c receipt.Code) bool {
 	switch c {
 	case receipt.CodeStreamOpen, receipt.CodeSilence, receipt.CodeNotFromStart, receipt.CodeStatementMissing, receipt.CodeStatementUnsupported, receipt.CodeUnknownKey,
@@ -358,7 +357,7 @@ func (p *ListPrinter) End(s *stream.Summary) error {
 	var b bytes.Buffer
 	findings, unused := s.Findings, unusedEvidence(s)
 	if p.inputs <= 1 && (p.single || s.Receipts == 0) && len(findings)+len(unused) == 0 && (s.Complete || s.Receipts == 0) && s.SkippedCount == 0 {
-		return nil // the block before this line, or the error on stderr, contains everything
+		return nil // the block before this line, or the error on stderr, already contains this information
 	}
 
 	// Held receipts come before the groups and the findings about the entire input.
@@ -471,7 +470,7 @@ func (p *ListPrinter) Streams(b *bytes.Buffer, s *stream.Summary) {
 }
 
 // levels writes whether the streams meet the conditions of AEL levels. The user did not request
-// this, so only the first reason is printed.
+// this evaluation, so only the first reason is printed.
 func levels(b *bytes.Buffer, s *stream.Summary) {
 	var met []string
 	for _, l := range s.Levels {
@@ -513,7 +512,7 @@ func (p *ListPrinter) notChecked(b *bytes.Buffer, s *stream.Summary) {
 		open = append(open, "whether receipts are missing: the input is a selection (--partial)")
 	}
 
-	// The library does not know the flags of this program that would enable a check.
+	// The library does not know which flags of this program enable a check.
 	for _, n := range s.NotChecked {
 		if isUnused(n.Code) || isAboutStatements(n.Code) { // already printed
 			continue

@@ -5,7 +5,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// A faults counts refuted receipts by the flag that could change the verdict.
+// A faults value counts refuted receipts, grouped by the flag that could change their verdicts.
 type faults struct {
 	absent int // the predecessor does not precede the receipt in the input
 	order  int // the predecessor is in the same source, but in the wrong place
@@ -34,7 +34,7 @@ func (f *faults) add(rep *receipt.Report) {
 }
 
 // hint returns the flag to use if the input is incomplete or out of order. It returns "" if there
-// are other faults, because no flag changes those.
+// are other faults, because no flag changes the verdict on them.
 func (f *faults) hint(s *stream.Summary) string {
 	switch {
 	case f.others > 0 || f.absent+f.order == 0 || len(s.Findings) > 0 || s.Partial && f.order == 0:

@@ -5,7 +5,7 @@ import "github.com/receiptkit/receiptkit/receipt"
 // Next returns the recommended action for a code, with commands and flags of this program if
 // applicable.
 func Next(info receipt.CodeInfo) string {
-	// For all other codes, the registry contains the advice.
+	// For all other codes, the recommended action is in the registry.
 	switch info.Code {
 	case "non_deterministic_cbor":
 		return "Ask for the JSON, or for an archive written by receipt archive pack."

@@ -108,8 +108,8 @@ func (o *OutputFlags) Register(f *pflag.FlagSet) {
 	cli.Choices(f, "report-only", selections()...)
 }
 
-// Unread prints why n inputs were not read. It prints the reasons up to the limit, and then the
-// number of the other inputs.
+// Unread prints why n inputs were not read. It prints the reasons up to the limit, followed by the
+// number of inputs without a printed reason.
 func (o *OutputFlags) Unread(e *cli.Env, n int, why func(i int) error) {
 	for i := range min(n, o.limit) {
 		cli.Tell(e, why(i))
@@ -182,7 +182,7 @@ func (o *OutputFlags) stdout() format {
 // Extension returns the extension of a path in lowercase, with its dot.
 func Extension(path string) string { return strings.ToLower(filepath.Ext(path)) }
 
-// A printer writes the results of a run.
+// A printer writes the results of a run in one format.
 type printer interface {
 	// Report writes one report; text is the JSON of the receipt.
 	Report(rep *receipt.Report, text []byte) error
@@ -231,7 +231,7 @@ func (p Printers) endStdout(s *stream.Summary) error {
 	return p.out.Flush()
 }
 
-// Interrupted writes the output for stdout that was held, after a run that failed.
+// Interrupted writes the output that was held for stdout, after a run has failed.
 func (p Printers) Interrupted() {
 	if out, ok := p.list[0].(interface{ Interrupted() error }); ok {
 		_ = out.Interrupted() // the run has already failed
@@ -285,7 +285,7 @@ func (o *OutputFlags) selected(f format, w io.Writer) printer {
 	return &selectedPrinter{p, o.only == "failures"}
 }
 
-// A selectedPrinter omits verified receipts, or all receipts.
+// A selectedPrinter omits either all verified receipts or all receipts.
 type selectedPrinter struct {
 	printer
 	failures bool

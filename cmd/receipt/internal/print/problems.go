@@ -25,7 +25,7 @@ type problem struct {
 	line    int    // line in the source; 1 unless the source lists receipts
 	subject string // stream, for a problem that is not in a file
 	text    string
-	id      string // the same in every run that finds the problem
+	id      string // ID, which is the same in every run that finds the problem
 }
 
 // A level is the severity of a problem, as named in SARIF.
@@ -43,11 +43,11 @@ const notRead = "not_read"
 // maxProblems is the maximum number of problems per level that are listed. GitHub shows 5,000.
 const maxProblems = 5_000
 
-// A problems stores the first problems of each level, and counts the others.
+// A problems list stores the first problems of each level, and counts the others.
 type problems struct {
 	lists map[level][]problem
 	count int
-	first string // the first source, for problems that are not in a file
+	first string // the first source, which is used for problems that are not in a file
 	notes []receipt.Note
 }
 
@@ -93,7 +93,7 @@ func (l *problems) Report(rep *receipt.Report, _ []byte) error {
 	return nil
 }
 
-// end adds the problems of the entire input, and stores the notes about missing checks.
+// end adds the problems of the entire input, and stores the notes about checks that were not made.
 func (l *problems) end(s *stream.Summary) {
 	for _, f := range s.Findings {
 		p := problem{level: levelError, rule: f.Code, title: "refuted, " + coded(f.Code, f.Cause), text: cli.EscapeLine(f.Detail), id: f.Stated}
@@ -130,9 +130,9 @@ func splitAddress(address string) (source string, line int) {
 	return address, 1
 }
 
-// listed returns the results of calling of for the problems, starting with refuted receipts. The
-// results are limited in number, and in their size as JSON in bytes. It also returns the number of
-// problems that were omitted.
+// listed calls of for each problem, starting with refuted receipts, and returns the results. It
+// stops at the maximum number of results, or at the maximum size of their JSON in bytes. It also
+// returns the number of problems that it omitted.
 func listed[T any](l *problems, most, size int, of func(*problem) T) (list []T, more int) {
 	for _, p := range slices.Concat(l.lists[levelError], l.lists[levelWarning]) {
 		item := of(&p)
@@ -145,7 +145,8 @@ func listed[T any](l *problems, most, size int, of func(*problem) T) (list []T, 
 	return list, l.count - len(list)
 }
 
-// whole returns the text of a problem, preceded by its subject if it is not in a file.
+// whole returns the text of a problem. If the problem is not in a file, its subject precedes the
+// text.
 func (p *problem) whole() string {
 	if p.subject == "" {
 		return p.text

@@ -15,7 +15,7 @@ import (
 )
 
 // printMany prints n undecided receipts and then n refuted ones. The names have the given size and
-// compress badly.
+// are hard to compress.
 func printMany(t *testing.T, p printer, n, size int) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(31, 1))
@@ -40,7 +40,7 @@ func printMany(t *testing.T, p printer, n, size int) {
 }
 
 // TestSarifLimits verifies that the SARIF output stays within GitHub's limits, lists refuted
-// receipts first, and states how many results are missing.
+// receipts first, and states the number of omitted results.
 func TestSarifLimits(t *testing.T) {
 	for _, c := range []struct{ n, size, results int }{{2, 10, 4}, {3000, 10, 5000}, {6000, 10, 5000}, {1000, 4000, 0}} {
 		var b bytes.Buffer
@@ -93,7 +93,7 @@ func TestFingerprints(t *testing.T) {
 	}
 }
 
-// TestMarkdownLimit verifies that a job summary is smaller than 1 MiB and states what it omits.
+// TestMarkdownLimit verifies that a job summary is smaller than 1 MiB and states what was omitted.
 func TestMarkdownLimit(t *testing.T) {
 	for _, size := range []int{10, 4000} {
 		var b bytes.Buffer
@@ -135,7 +135,8 @@ func TestGithubLines(t *testing.T) {
 	}
 }
 
-// TestGithubFinding verifies that the annotation of a finding names the file and the line apart.
+// TestGithubFinding verifies that the annotation of a finding has separate fields for the file and
+// the line.
 func TestGithubFinding(t *testing.T) {
 	var b bytes.Buffer
 	finding := stream.Finding{Code: receipt.CodeChainBreak, Source: "day.jsonl:3", Detail: "it names line 1"}

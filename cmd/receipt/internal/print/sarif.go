@@ -14,9 +14,9 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// A sarifPrinter writes SARIF 2.1.0 for GitHub code scanning, with a result for each problem, and a
-// notification about anything that was not checked, not read, or omitted. GitHub accepts 10 MB
-// after gzip compression, and displays 5,000 results.
+// A sarifPrinter writes SARIF 2.1.0 for GitHub code scanning. It writes a result for each problem,
+// and a notification about anything that was not checked, not read, or omitted. GitHub accepts 10
+// MB after gzip compression, and displays 5,000 results.
 type sarifPrinter struct {
 	problems
 	w io.Writer
@@ -151,7 +151,7 @@ func ruleOf(code receipt.Code) (r sarifRule) {
 	return r
 }
 
-// sarifMessage escapes the characters that begin links and placeholders (SARIF §3.11.5 and
+// sarifMessage escapes the characters that delimit links and placeholders (SARIF §3.11.5 and
 // §3.11.6).
 func sarifMessage(s string) string {
 	return strings.NewReplacer(`\`, `\\`, "[", `\[`, "]", `\]`, "{", "{{", "}", "}}").Replace(s)

@@ -12,8 +12,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// A tablePrinter writes CSV (RFC 4180) for spreadsheets, with one row per receipt, and one row for
-// each finding or note about the entire input.
+// A tablePrinter writes CSV (RFC 4180) for spreadsheets. It writes one row per receipt, and one row
+// for each finding or note about the entire input.
 type tablePrinter struct {
 	w     *csv.Writer
 	cells []string

@@ -61,8 +61,8 @@ func (p *TextPrinter) block(rep *receipt.Report, doc *canon.Document) *Block {
 	return b
 }
 
-// notRecorded lists members that the source did not report, members that may include more than
-// happened, estimates, and inferred members.
+// notRecorded lists members that the source did not report, members whose values are upper bounds,
+// estimates, and inferred members.
 func (p *TextPrinter) notRecorded(b *Block, doc *canon.Document) {
 	r := headline.Read(doc.Root())
 	p.pointers(b, headline.NotRecorded, r.Unreported, "")
@@ -123,8 +123,8 @@ func (p *TextPrinter) headline(b *Block, rep *receipt.Report) {
 	fmt.Fprintf(b, "%s: %s\n", cli.EscapeLine(rep.Address()), text)
 }
 
-// word returns the verdict as one word. Without signatures, a receipt is never called verified,
-// because anyone can write a receipt that matches its own hash.
+// word returns a single word for the verdict. Without signatures, a receipt is never called
+// verified, because anyone can write a receipt that matches its own hash.
 func word(rep *receipt.Report) string {
 	if rep.Verdict == receipt.Verified && rep.Scope == receipt.ScopeIntegrity {
 		return "intact"
@@ -153,7 +153,7 @@ func (p *TextPrinter) verified(b *Block, rep *receipt.Report, doc *canon.Documen
 	task := root.Member("identifiers").Member("task_id").String()
 	state, issued := " "+root.Member("lifecycle").Member("final_state").String(), root.Member("issued_at").String()
 
-	// A value that the source did not report is not a statement of the receipt.
+	// If the source did not report a value, the receipt does not state the value.
 	unreported := receipt.ReadUnreported(root)
 	if unreported.Has("/lifecycle/final_state") {
 		state = ", outcome not recorded"
@@ -210,14 +210,14 @@ func (p *TextPrinter) signature(b *Block, s receipt.SignatureResult, root canon.
 	}
 }
 
-// passedWhole reports whether all checks of a step passed.
+// passedWhole reports whether all checks in a step passed.
 func passedWhole(rep *receipt.Report, s receipt.Step) bool {
 	return !slices.ContainsFunc(rep.Checks, func(c receipt.Check) bool { return c.Step == s && c.Status != receipt.StatusPassed })
 }
 
-// steps lists the steps that passed, and the steps that were not checked. For a verified receipt,
-// it also prints the notes about unchecked steps; otherwise, it prints only the names of these
-// steps.
+// steps prints the steps that passed and the steps that were not checked. For a verified receipt,
+// it prints the notes about unchecked steps. For any other receipt, it prints only the names of
+// these steps.
 func (p *TextPrinter) steps(b *Block, rep *receipt.Report) {
 	var passed, names []string
 	for _, c := range rep.Checks {
@@ -256,7 +256,7 @@ func (p *TextPrinter) refuted(b *Block, rep *receipt.Report, doc *canon.Document
 		Failed(b, checks)
 	}
 
-	// The first finding determines the meaning.
+	// The first finding determines the text after "meaning".
 	f := rep.Finding()
 	if otherThanReceipt(f, doc).Kind == kind.Draft {
 		b.Prose("meaning", "this is a draft: it has no hash and no place in a chain until it is sealed")
@@ -272,8 +272,8 @@ func (p *TextPrinter) refuted(b *Block, rep *receipt.Report, doc *canon.Document
 	}
 }
 
-// to returns the flag with the file of trusted keys for a command to copy, if the user specified
-// the file.
+// to returns a --keys flag for a command to copy, or "" if the user did not specify the file of
+// trusted keys.
 func (p *TextPrinter) to() string {
 	if p.file == nil || !p.file.Named {
 		return ""
@@ -318,7 +318,7 @@ func (p *TextPrinter) undecided(b *Block, rep *receipt.Report, doc *canon.Docume
 }
 
 // cause returns the reason why a receipt is undecided. If the key is unknown, the reason contains
-// the key file in which the key was looked up; otherwise, cause returns words.
+// the key file that was searched; otherwise, cause returns words.
 func (p *TextPrinter) cause(rep *receipt.Report, f receipt.Check, words string) string {
 	if id := unknownKey(rep); id != "" && f.Code == receipt.CodeUnknownKey && f.Step != receipt.StepBatch && p.file != nil {
 		return fmt.Sprintf("%s is not among the %s of %s", cli.Bare(id), cli.Plural(p.file.Set.Len(), "key", ""), p.file.Path)

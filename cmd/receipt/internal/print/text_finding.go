@@ -62,13 +62,13 @@ func Failed(b *Block, checks []receipt.Check) {
 	b.sub("computed", c.Computed)
 }
 
-// connected reports whether the receipts before a gap are known, the last of which is the related
-// receipt.
+// connected reports whether the receipts before a gap are known. The related receipt is the last of
+// these receipts.
 func connected(c receipt.Check) bool {
 	return c.Cause == receipt.CausePredecessorMissing && c.Related != receipt.Place{}
 }
 
-// computed reports whether the stated and the computed value describe a check best.
+// computed reports whether a check is best described by its stated and computed values.
 func computed(c receipt.Check) bool {
 	return c.Stated != "" && c.Computed != "" && c.Code != receipt.CodeIssuerMismatch
 }
@@ -82,7 +82,7 @@ func placed(c receipt.Check) string {
 }
 
 // ofAttestation reports whether a finding concerns the signature of the attestation around a
-// receipt. The signatures in the receipt have the same codes.
+// receipt. The codes are the same as for signatures in the receipt.
 func ofAttestation(f receipt.Check) bool {
 	return strings.HasPrefix(f.Pointer, "/dsseEnvelope/signatures") && (f.Code == receipt.CodeSignatureInvalid || f.Code == receipt.CodeMalformedSignature)
 }
@@ -118,8 +118,8 @@ func intact(rep *receipt.Report) string {
 	return "intact"
 }
 
-// linkMeaning describes the meaning of an invalid link for a receipt with intact content, or
-// returns "" if the description of the code is sufficient.
+// linkMeaning describes what an invalid link means for a receipt with intact content. It returns ""
+// if the description of the code is sufficient.
 func linkMeaning(f receipt.Check) string {
 	switch f.Code {
 	case receipt.CodeDuplicateID:
@@ -141,7 +141,7 @@ func linkMeaning(f receipt.Check) string {
 	}[f.Cause]
 }
 
-// coded returns a code, with the name of the fault if several faults share the code.
+// coded formats a code. If several faults share the code, it adds the name of the fault.
 func coded(code receipt.Code, cause receipt.Cause) string {
 	if fault := headline.Fault(cause); fault != "" {
 		return fmt.Sprintf("%s (%s)", code, fault)
@@ -149,7 +149,7 @@ func coded(code receipt.Code, cause receipt.Cause) string {
 	return string(code)
 }
 
-// signer returns the ID of the key with which the issuer signed, or "".
+// signer returns the ID of the issuer's signing key, or "" if the issuer did not sign.
 func signer(rep *receipt.Report) string {
 	for _, s := range rep.Signatures {
 		if s.Role == receipt.RoleIssuer {

@@ -16,7 +16,7 @@ import (
 type Totals struct {
 	Codes map[receipt.Verdict]map[receipt.Code]int
 	color bool
-	timed bool // whether to include the duration, which is done only on a terminal, so that results in files are reproducible
+	timed bool // whether to include the duration; set only on a terminal, so that results in files are reproducible
 }
 
 // NewTotals returns the totals of a run without findings.
@@ -24,8 +24,8 @@ func NewTotals(color, timed bool) Totals {
 	return Totals{map[receipt.Verdict]map[receipt.Code]int{receipt.Refuted: {}, receipt.Undecided: {}}, color, timed}
 }
 
-// Line returns the last line, which contains the verdict of the run, the number of receipts with
-// this verdict, and the numbers of receipts with other verdicts.
+// Line returns the last line. It contains the verdict of the run, the number of receipts with this
+// verdict, and the numbers of receipts with other verdicts.
 func (t *Totals) Line(s *stream.Summary) string {
 	// Without signatures, the verdict is called intact, because anyone can write a receipt that
 	// matches its hash.
@@ -38,7 +38,7 @@ func (t *Totals) Line(s *stream.Summary) string {
 		name = good
 	}
 
-	// The numbers that determined the verdict come first.
+	// The number that determined the verdict comes first.
 	of := " of " + cli.Plural(s.Receipts, "receipt", "")
 	var parts []string
 	switch {
@@ -71,7 +71,7 @@ func (t *Totals) Line(s *stream.Summary) string {
 		parts = append(parts, copies(s.Copies))
 	}
 
-	// A run that was stopped has no unreadable input, but is also incomplete.
+	// If a run was stopped, it has no unreadable input, but it is also incomplete.
 	if n := len(s.Inputs.Unreadable); n > 0 {
 		parts = append(parts, cli.Plural(n, "input", "not read"))
 	} else if !s.Complete {
@@ -84,7 +84,7 @@ func (t *Totals) Line(s *stream.Summary) string {
 	return PaintIf(t.color, verdict, name) + ": " + strings.Join(parts, ", ")
 }
 
-// wholeFindings returns the number of findings about the entire input, by code.
+// wholeFindings counts the findings about the entire input, by code.
 func wholeFindings(s *stream.Summary) string {
 	codes := map[receipt.Code]int{}
 	for _, f := range s.Findings {
@@ -109,15 +109,15 @@ func copies(n int) string {
 }
 
 // codeCounts returns a string such as " (code 3, code 1)" for the receipts with a verdict. The
-// counts from reports include copies. The counts from the summary exclude copies, but are not
-// separated by verdict.
+// counts in t include copies. The counts in the summary exclude copies, but are not separated by
+// verdict.
 func (t *Totals) codeCounts(s *stream.Summary, v receipt.Verdict) string {
 	others := t.Codes[receipt.Refuted]
 	if v == receipt.Refuted {
 		others = t.Codes[receipt.Undecided]
 	}
 
-	// The counts from the summary are used only for codes with a single verdict.
+	// The counts in the summary are used only for codes that occur with a single verdict.
 	codes := map[receipt.Code]int{}
 	for c, n := range t.Codes[v] {
 		if others[c] == 0 {
