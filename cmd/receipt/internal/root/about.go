@@ -113,8 +113,8 @@ func newMan(e *cli.Env) *cobra.Command {
 	return cmd
 }
 
-// manPage renders one page. The date of the page is fixed, so that the same program always writes
-// the same page.
+// manPage renders one manual page. The date of the page is fixed, so that the output of a program
+// is always the same.
 func manPage(cmd *cobra.Command) ([]byte, error) {
 	date := time.Date(2026, 4, 25, 0, 0, 0, 0, time.UTC)
 	var b bytes.Buffer

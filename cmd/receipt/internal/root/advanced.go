@@ -15,9 +15,9 @@ var rare = []string{
 	"subject", "workspace-root",
 }
 
-// A described flag has the same meaning in several commands. Only the help of one of these
-// commands, its home, describes the flag, and the help of the others refers to that command. Flags
-// with the same name but a different usage are different flags.
+// A described flag has the same meaning in several commands. The flag is described only in the help
+// of its home, which is one of these commands. The help of the other commands refers to the home.
+// Flags with the same name but a different usage are different flags.
 type described struct {
 	home, name, usage string
 }
@@ -61,8 +61,8 @@ var shared = []described{
 	{"receipt record", "workspace", ""},
 }
 
-// home returns the command whose help describes a flag of cmd, or "" if the help of cmd itself
-// describes it.
+// home returns the command whose help describes the given flag of cmd. It returns "" if the help of
+// cmd itself describes the flag.
 func home(cmd *cobra.Command, f *pflag.Flag) string {
 	for _, d := range shared {
 		if d.name == f.Name && d.home != cmd.CommandPath() && strings.HasPrefix(f.Usage, d.usage) {
@@ -72,8 +72,8 @@ func home(cmd *cobra.Command, f *pflag.Flag) string {
 	return ""
 }
 
-// advanced lists the rare flags of a command and, by command, the flags that the help of other
-// commands describes.
+// advanced lists the rare flags of a command. It also lists the flags that are described in the
+// help of other commands, grouped by these commands.
 func advanced(flags *pflag.FlagSet, elsewhere map[string][]string) string {
 	if !flags.HasFlags() && len(elsewhere) == 0 {
 		return ""

@@ -132,7 +132,8 @@ func nearest(typed string) string {
 		far  int
 	}
 
-	// Up to a third of the letters may differ. Codes that only share a word are listed after these.
+	// Up to a third of the letters may differ. Codes that only share a word are listed after
+	// similar codes.
 	var found []candidate
 	for _, info := range receipt.Codes() {
 		code := string(info.Code)
@@ -140,7 +141,7 @@ func nearest(typed string) string {
 		switch {
 		case far <= max(len(typed), len(code))/3:
 		case len(typed) > 2 && strings.Contains(code, typed), strings.Contains(typed, code), sharesWord(code, typed):
-			far += 100 // after codes that are probably misspelled
+			far += 100 // these come after codes that are probably misspelled
 		default:
 			continue
 		}

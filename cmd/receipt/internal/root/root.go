@@ -122,8 +122,8 @@ Exit codes, unless the help of a command differs:
 	return root
 }
 
-// plainUsage prints the usage of a command. Rarely used flags come last, and flags that all
-// commands have are listed only in the help of receipt itself.
+// plainUsage prints the usage of a command. Rarely used flags come last. Flags of all commands are
+// listed only in the help of receipt itself.
 func plainUsage(usage func(*cobra.Command) error) func(*cobra.Command) error {
 	return func(cmd *cobra.Command) error {
 		cmd.DisableFlagsInUseLine = true
@@ -168,8 +168,8 @@ func withoutRepeats(cmd *cobra.Command, text string) string {
 	return strings.Replace(text, "  "+cmd.CommandPath()+" [command]\n", "", 1)
 }
 
-// namePlaceholder moves the placeholder at the end of a flag's usage to the type of its value,
-// which help prints after the name of the flag.
+// namePlaceholder removes the placeholder from the end of a flag's usage, and makes it the type of
+// the flag's value. The help prints this type after the name of the flag.
 func namePlaceholder(f *pflag.Flag) {
 	text, name, ok := cli.CutPlaceholder(f.Usage)
 	if !ok {
@@ -181,7 +181,7 @@ func namePlaceholder(f *pflag.Flag) {
 	}
 }
 
-// A named is a value whose type is printed as a placeholder.
+// A named value is a flag value whose type is printed as a placeholder.
 type named struct {
 	pflag.Value
 	placeholder string
@@ -232,8 +232,8 @@ func verbs() []verb {
 	}
 }
 
-// flagError formats an error about a flag, without the text of strconv errors and only with the
-// long name of the flag.
+// flagError formats an error about a flag. It omits the text of strconv errors, and contains only
+// the long name of the flag.
 func flagError(err error) string {
 	var invalid *pflag.InvalidValueError
 	if !errors.As(err, &invalid) {

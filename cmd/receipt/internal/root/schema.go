@@ -108,8 +108,8 @@ func unknownSchema(name string) error {
 	return cli.Usage(hint, "unknown schema %q", name)
 }
 
-// maxFindings is the maximum number of locations that are printed; further locations are counted
-// but not printed.
+// maxFindings is the maximum number of locations that are printed. Further locations are only
+// counted.
 const maxFindings = 20
 
 // A schemaCheck lists the locations at which a file does not match a schema.
@@ -166,7 +166,7 @@ func (c *schemaCheck) read(e *cli.Env, path string) (data []byte, most int, err 
 	return data, canon.MaxBytes, err
 }
 
-// lines checks a log, which is split into lines in the same way as by record.
+// lines checks a log, which is split into lines in the same way that "receipt record" splits it.
 func (c *schemaCheck) lines(ctx context.Context, e *cli.Env, path string) error {
 	if f := input.KindOfFile(path); f.Kind != kind.Unknown && f.Kind != kind.Events {
 		return cli.Usage(input.Next(f, path), "%q is not a log of events: it is %s", path, f.What)
@@ -180,8 +180,8 @@ func (c *schemaCheck) lines(ctx context.Context, e *cli.Env, path string) error 
 	text := input.UntilDone(ctx, in)
 	defer text.Close()
 
-	// After the first valid line, an invalid line is a finding. Before the first valid line, it
-	// means that the file is not a log.
+	// After the first valid line, an invalid line is a finding. Before the first valid line, an
+	// invalid line means that the file is not a log.
 	err = record.EachLine(text, func(line int, doc *canon.Document, wrong *record.Error) error {
 		at := fmt.Sprintf("%s:%d", c.file, line)
 		switch {
@@ -217,7 +217,7 @@ func (c *schemaCheck) fits(at string, doc *canon.Document) {
 	c.findings += found.Total - len(found.Problems)
 }
 
-// find prints a location if it is among the first maxFindings.
+// find counts a location, and prints it if it is among the first maxFindings.
 func (c *schemaCheck) find(at, pointer, detail string) {
 	if c.findings++; c.findings > maxFindings {
 		return
