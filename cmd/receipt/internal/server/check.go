@@ -122,7 +122,7 @@ func onlyFlags(flags *pflag.FlagSet, why string, known ...string) (err error) {
 	return err
 }
 
-// onlyPage returns 404 for all paths except those of the page and the health checks.
+// onlyPage returns 404 for all paths except the page and the health checks.
 func onlyPage(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.EscapedPath() {

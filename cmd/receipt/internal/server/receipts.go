@@ -50,7 +50,7 @@ func addReceipts(ctx context.Context, o *serveOptions, e *cli.Env, trust *truste
 	return addProofs(o, e, trust, index, s, log)
 }
 
-// selectServed selects the files in paths by the same rules as receipt verify.
+// selectServed selects the files in paths by the same rules as the command "receipt verify".
 func selectServed(e *cli.Env, paths []string) (*input.Selection, error) {
 	selected, err := input.SelectSources(e, paths, stream.Sniffed)
 	switch {
@@ -110,8 +110,8 @@ func servedFailure(err error) error {
 	return cli.Usage("", "%w", err)
 }
 
-// instead returns a hint about the first of several files without receipts, if the kind of this
-// file is recognized.
+// instead returns a hint about the first of several files without receipts. It returns "" if the
+// kind of this file is not recognized.
 func instead(sources []stream.Source) string {
 	if len(sources) == 0 {
 		return ""
@@ -129,7 +129,7 @@ func instead(sources []stream.Source) string {
 	return ""
 }
 
-// refusal formats an error of the server for a message that already names the file.
+// refusal formats an error of the server for a message that already contains the file name.
 func refusal(err error) string {
 	if checkpoint, ok := errors.AsType[*files.CheckpointError](err); ok {
 		return fmt.Sprintf("%s: %s", checkpoint.Code, checkpoint.Detail)

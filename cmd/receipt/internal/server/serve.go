@@ -37,7 +37,7 @@ type serveOptions struct {
 	grace               time.Duration
 }
 
-// New returns the command receipt serve.
+// New returns the command "receipt serve".
 func New(e *cli.Env) *cobra.Command {
 	var o serveOptions
 	cmd := &cobra.Command{
@@ -97,7 +97,7 @@ func (o *serveOptions) register(f *pflag.FlagSet) {
 	o.logFormat = "auto"
 	cli.Choose(f, &o.logFormat, "log-format", "log format; auto is text on a terminal (`FORMAT`)", "text", "json", "auto")
 
-	// 0 selects the default of package serve, which the help text states.
+	// 0 selects the default of package serve, which is stated in the help text.
 	f.Int64Var(&o.limits.Document, "max-body", 0, "maximum receipt size (default: 16 MiB) (`BYTES`)")
 	f.Int64Var(&o.limits.Memory, "max-memory", 0, "maximum memory for bodies (default: 128 MiB) (`BYTES`)")
 	f.Int64Var(&o.limits.Judging, "max-judging", 0, "maximum memory for receipts beyond 256 KiB (default: 256 MiB) (`BYTES`)")
@@ -144,7 +144,7 @@ func serveHTTP(ctx context.Context, e *cli.Env, o *serveOptions) error {
 func (o *serveOptions) assemble(ctx context.Context, e *cli.Env, w *watchedFiles, log *slog.Logger) (*serve.Options, error) {
 	s := &serve.Options{Page: page.Handler(), Tool: cli.ToolName(), Now: e.Now, Log: log, Limits: o.limits, Hosts: o.hostNames()}
 	if o.pageOnly {
-		o.IntegrityOnly = true // the server does not see receipts that are verified in the browser
+		o.IntegrityOnly = true // receipts are verified in the browser, so the server does not see them
 	}
 
 	// Each watched file is loaded once, because a server must not start with an invalid file.
@@ -166,7 +166,7 @@ func (o *serveOptions) assemble(ctx context.Context, e *cli.Env, w *watchedFiles
 		}
 		s.Auth = list
 	}
-	s.Public = o.apiKeys == "" // on a loopback address, or with --no-auth
+	s.Public = o.apiKeys == "" // the address is a loopback address, or --no-auth is set
 
 	for _, path := range o.batches {
 		m, err := trust.ReadManifest(e, path)
@@ -199,7 +199,7 @@ func (o *serveOptions) clients() string {
 	return "everybody"
 }
 
-// hostNames returns the names that the Host header may contain, or no names if any name is
+// hostNames returns the names that the Host header may contain. If it returns no names, any name is
 // accepted. Without this check, a web page could reach a server on a loopback address through a
 // host name that resolves to the address (DNS rebinding).
 func (o *serveOptions) hostNames() []string {

@@ -23,8 +23,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// A trusted contains the keys and the policy that are used to verify receipts. Both may be replaced
-// while they are in use.
+// A trusted value contains the keys and the policy that are used to verify receipts. Both may be
+// replaced while they are in use.
 type trusted struct {
 	e        *cli.Env
 	flags    trust.PolicyFlags
@@ -66,8 +66,8 @@ func (t *trusted) load() error {
 	return t.use(file, set, policy)
 }
 
-// use starts to verify with the keys in a file and in a policy, or without keys if there is no
-// file.
+// use starts to verify with the keys in file and with policy. If file is nil, it verifies without
+// keys.
 func (t *trusted) use(file *trust.KeyFile, set *keys.Set, policy receipt.Policy) error {
 	var trust receipt.Trust
 	var named *stream.Keys

@@ -18,12 +18,12 @@ type watchedFiles struct {
 	watched []*watched
 }
 
-// A watched is a group of files that are loaded together.
+// A watched group consists of files that are loaded together.
 type watched struct {
 	name  string
 	paths []string
 	seen  []fs.FileInfo // nil for a file that could not be examined
-	load  func() error  // must change nothing if it fails
+	load  func() error  // must not change anything if it fails
 }
 
 // watchInterval is the interval between checks for changes.
@@ -42,7 +42,7 @@ func (f *watchedFiles) add(name string, load func() error, paths ...string) erro
 	return nil
 }
 
-// look returns the metadata that shows whether a file was written or replaced. Call look before
+// look returns metadata that differs after a file has been written or replaced. Call look before
 // reading the file, so that the next check detects a later write.
 func look(paths []string) (list []fs.FileInfo) {
 	for _, path := range paths {
