@@ -47,8 +47,8 @@ func items(text []byte, in span) (list []item) {
 	return list
 }
 
-// container returns the member with the given name, whose value must be an array or an object,
-// depending on first.
+// container returns the value of the member with the given name. The value must be an array or an
+// object that begins with first.
 func container(text []byte, in span, name string, first byte) (value span, found bool, err error) {
 	for _, i := range items(text, in) {
 		switch {
@@ -73,8 +73,8 @@ func settings(text []byte) (span, error) {
 	return span{len(text) - len(trimmed), len(bytes.TrimRight(text, " \t\r\n"))}, nil
 }
 
-// insert adds a member or an element at the beginning of a container, with the same whitespace as
-// the one that follows it.
+// insert adds a member or an element at the beginning of a container. It copies the whitespace
+// before the member or element that follows.
 func insert(text []byte, in span, one string) []byte {
 	at := in.from + 1
 	rest := bytes.TrimLeft(text[at:], " \t\r\n")
@@ -84,8 +84,8 @@ func insert(text []byte, in span, one string) []byte {
 	return []byte(string(text[:at]) + one + string(text[at:]))
 }
 
-// insertions returns the strings that add a command to settings without hooks, to hooks without
-// SessionEnd, and to hooks with SessionEnd.
+// insertions returns the strings that add a command to three kinds of settings: settings without
+// hooks, hooks without SessionEnd, and hooks with SessionEnd.
 func insertions(line string) (hooks, event, group string) {
 	var b strings.Builder
 	enc := json.NewEncoder(&b)
@@ -97,7 +97,8 @@ func insertions(line string) (hooks, event, group string) {
 }
 
 // created returns the settings for a user who has no settings yet. Adding a hook to existing
-// settings never produces this text, so removing the hook can remove the file.
+// settings never produces this text. Therefore, a file that contains exactly this text can be
+// removed together with the hook.
 func created(line string) []byte {
 	hooks, _, _ := insertions(line)
 	return []byte("{\n  " + hooks + "\n}\n")
@@ -135,8 +136,9 @@ func addSetting(text []byte, line string) ([]byte, error) {
 	return insert(text, of, group), nil
 }
 
-// installed returns the command of this program among the SessionEnd hooks, and the containers
-// around it, starting with the outermost. The last container is the array of hooks in its group.
+// installed returns this program's command among the SessionEnd hooks, and the containers around
+// the command, starting with the outermost. The last container is the array of hooks in the
+// command's group.
 func installed(text []byte) (line string, around []item, err error) {
 	root, err := settings(text)
 	if err != nil {
@@ -146,7 +148,7 @@ func installed(text []byte) (line string, around []item, err error) {
 	return line, around, nil
 }
 
-// find returns the command of this program in the last of the items. Each name selects a member of
+// find searches the last item in around for this program's command. Each name selects a member of
 // the next level, and an empty name stands for all elements.
 func find(text []byte, around []item, names ...string) (line string, all []item) {
 	in := around[len(around)-1].value
@@ -197,7 +199,8 @@ func cutSetting(text []byte) (after []byte, found bool, err error) {
 	return nil, false, nil
 }
 
-// undo returns the text to which addSetting added the command, or nil if there is no such text.
+// undo returns the text to which addSetting added the command. It returns nil if no such text
+// exists.
 func undo(text []byte, line string) []byte {
 	hooks, event, group := insertions(line)
 	for _, one := range []string{hooks, event, group} {
@@ -223,7 +226,7 @@ func undo(text []byte, line string) []byte {
 	return nil
 }
 
-// cutItem removes an item from a container, and the comma before or after the item.
+// cutItem removes an item from a container, together with the comma before or after the item.
 func cutItem(text []byte, in span, siblings []item, one item) []byte {
 	cut := span{in.from + 1, in.to - 1}
 	for i, s := range siblings {

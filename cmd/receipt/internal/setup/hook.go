@@ -22,7 +22,7 @@ import (
 // A Fsck verifies an entire ledger, as receipt ledger fsck does.
 type Fsck func(ctx context.Context, e *cli.Env, o trust.PolicyFlags, address string) error
 
-// NewHook returns the command receipt hook.
+// NewHook returns the command "receipt hook".
 func NewHook(e *cli.Env, fsck Fsck) *cobra.Command {
 	return &cobra.Command{
 		Use:   "hook install|remove claude|git",
@@ -43,7 +43,7 @@ git verifies the ledger before a push, with the defaults of receipt init.`,
 				return install(ctx, e, place)
 			case "remove":
 				return remove(ctx, e, place)
-			default: // run, by the installed hooks
+			default: // the argument is "run", which the installed hooks use
 				if place == "git" {
 					return prePush(ctx, e, fsck)
 				}
@@ -53,7 +53,7 @@ git verifies the ledger before a push, with the defaults of receipt init.`,
 	}
 }
 
-// An edit is the change that installing or removing a hook makes to a file.
+// An edit is the change to a file when a hook is installed or removed.
 type edit struct {
 	path   string
 	before []byte // nil if there is no file
@@ -66,7 +66,7 @@ func open(path string, mode fs.FileMode) (*edit, error) {
 		path = target
 	}
 	info, err := os.Stat(path)
-	if errors.Is(err, fs.ErrNotExist) && !exists(path) { // nor a link without a target
+	if errors.Is(err, fs.ErrNotExist) && !exists(path) { // a link without a target also counts as a file
 		return &edit{path: path, mode: mode}, nil
 	}
 	if err != nil {
@@ -191,7 +191,8 @@ func hookLine(e *cli.Env, place string) (string, error) {
 	return line, nil
 }
 
-// runs returns the end of the line that runs a hook. Exit code 2 would block Claude Code.
+// runs returns the end of the line that runs a hook. The line never exits with code 2, because this
+// code would block Claude Code. Exit code 2 would block Claude Code.
 func runs(place string) string {
 	const failed = " || exit 1"
 	if place == "git" {
@@ -215,7 +216,7 @@ func program() (string, error) {
 // maxHook is the maximum size of the object that Claude Code writes to the stdin of a hook.
 const maxHook = 16 << 20
 
-// sessionEnd starts receipt record in the background, because Claude Code stops a SessionEnd hook
+// sessionEnd starts "receipt record" in the background, because Claude Code stops a SessionEnd hook
 // after 1.5 seconds.
 func sessionEnd(e *cli.Env) error {
 	in, err := io.ReadAll(io.LimitReader(e.In, maxHook))
@@ -244,7 +245,8 @@ func sessionEnd(e *cli.Env) error {
 	return nil
 }
 
-// start starts this program in the background, and stores only the output of the last run.
+// start starts this program in the background. It replaces the log, so only the output of the last
+// run is kept.
 func start(log string, args []string) error {
 	path, err := program()
 	if err != nil {

@@ -21,7 +21,7 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/keyring"
 )
 
-// NewInit returns the command receipt init.
+// NewInit returns the command "receipt init".
 func NewInit(e *cli.Env) *cobra.Command {
 	var issuer string
 	cmd := &cobra.Command{
@@ -50,7 +50,7 @@ all files; an empty value selects none.`,
 type setup struct {
 	env  *cli.Env
 	want cli.Defaults
-	made map[bool][]string // lines about files, by whether the file was created
+	made map[bool][]string // lines about files; the key is whether the file was created
 }
 
 // newSetup returns the setup of the user. If a defaults file exists, its values are used.
@@ -117,7 +117,7 @@ func (s *setup) run(ctx context.Context) error {
 	return nil
 }
 
-// tell records the result for a file.
+// tell records a line that describes a file.
 func (s *setup) tell(created bool, noun, path, detail string) {
 	s.made[created] = append(s.made[created], fmt.Sprintf("%-12s %s%s", noun, cli.Tilde(s.env, path), detail))
 }
@@ -156,8 +156,8 @@ func (s *setup) keys(ctx context.Context) error {
 }
 
 // trust creates a trust file for the existing key, or compares an existing trust file with the key.
-// If the key cannot be opened, for example, because its agent does not answer, the file is not
-// compared.
+// The trust file is not compared if the key cannot be opened, for example, because an agent does
+// not answer.
 func (s *setup) trust(ctx context.Context, exists bool) error {
 	signer, err := custody.Open(ctx, s.env, s.want.Key, custody.Options{Patience: custody.Patience})
 	switch {
@@ -190,14 +190,14 @@ func (s *setup) ledger(ctx context.Context) error {
 	if err == nil {
 		err = l.Close()
 	}
-	if err != nil { // for example, the -head file, which remains if a ledger is lost
+	if err != nil { // this can be the -head file, which remains if a ledger is lost
 		return cli.Usage("restore the ledger, or move the file away", "creating %q: %w", name, input.LedgerReason(err))
 	}
 	s.tell(true, "ledger", name, "")
 	return nil
 }
 
-// defaults creates the file of defaults.
+// defaults creates the defaults file.
 func (s *setup) defaults(context.Context) error {
 	path := s.env.Config
 	if exists(path) {
