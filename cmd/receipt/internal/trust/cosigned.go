@@ -19,8 +19,7 @@ import (
 // maxCosigned is the maximum size of a witness's state file.
 const maxCosigned = 64 << 20
 
-// A claim is one line in the state file of a witness, which records a tree that the witness
-// cosigned.
+// A claim is a line in a witness's state file. It records a tree that the witness cosigned.
 type claim struct {
 	Origin string `json:"origin"`
 	Size   uint64 `json:"size"`
@@ -41,12 +40,12 @@ func ClaimsOf(e *cli.Env, key *keys.PublicKey) (string, error) {
 }
 
 // Claim durably records in a state file that a witness cosigns a checkpoint. It rejects a second
-// tree of the same size, and a tree that is smaller than one that the witness previously cosigned
-// for the same log.
+// tree of the same size for a log, and a tree that is smaller than a tree that the witness cosigned
+// for that log before.
 //
 // Claims are only appended and never changed. After a process has appended its claim, it reads the
-// file again, and only the first claim for a size is valid. If two processes cosign at the same
-// time, one of them is therefore rejected.
+// file again. Only the first claim for a size is valid. Therefore, if two processes cosign
+// different trees of the same size at the same time, one process is rejected.
 func Claim(path string, h *Head) error {
 	mine := claim{h.Origin, h.Size, h.Root.String()}
 	held, err := readClaims(path)
@@ -68,8 +67,8 @@ func Claim(path string, h *Head) error {
 	return err
 }
 
-// judge compares a claim with earlier claims. The result known reports whether the claim equals one
-// of them.
+// judge compares a claim with earlier claims. The result known reports whether an earlier claim is
+// equal.
 func (c *claim) judge(held []claim, path string) (known bool, err error) {
 	for _, h := range held {
 		switch {
@@ -152,6 +151,6 @@ func appendClaim(path string, c claim) error {
 	if err != nil {
 		return err
 	}
-	// The line begins with a line feed, in case the last line lacks one.
+	// The line begins with a line feed, in case the last line of the file lacks one.
 	return cli.AppendFile(path, append(append([]byte("\n"), line...), '\n'), 0o600)
 }

@@ -37,7 +37,7 @@ type EvidenceFlags struct {
 
 	timestampFlags
 
-	readProofs, readBatches, readDisclosures []string // the files of the evidence, except malformed ones
+	readProofs, readBatches, readDisclosures []string // the paths of the evidence files, except malformed files
 }
 
 // Register adds the flags to a command.
@@ -94,7 +94,7 @@ func (f *EvidenceFlags) Apply(e *cli.Env, v *receipt.Verifier, file *KeyFile, op
 
 	for _, path := range f.disclosures {
 		d, err := input.ReadDisclosures(e, path)
-		// A rounded integer would also match the commitments to other values.
+		// An integer that was rounded would also match the commitments to other values.
 		if precision := (*redact.DisclosureError)(nil); errors.As(err, &precision) {
 			f.Findings = append(f.Findings, stream.Finding{Code: receipt.Code(precision.Code), Source: cli.SourceName(path), Detail: fmt.Sprintf("the value disclosed for %+.200q: %s", precision.Field, precision.Detail),
 				Hint: "ask for the value as a string"})
@@ -134,8 +134,8 @@ func (f *EvidenceFlags) Apply(e *cli.Env, v *receipt.Verifier, file *KeyFile, op
 // Opened returns the opened checkpoint, or nil if there is none.
 func (f *EvidenceFlags) Opened() *receipt.Checkpoint { return f.opened }
 
-// Signed describes the checkpoint and its log if a trusted key signed the checkpoint, and returns
-// "" otherwise.
+// If a trusted key signed the checkpoint, Signed describes the checkpoint and its log. Otherwise,
+// it returns "".
 func (f *EvidenceFlags) Signed() string {
 	if f.opened == nil || !f.opened.Signed {
 		return ""
@@ -151,7 +151,7 @@ func notCheckpoint(path string, note []byte) error {
 	if wrong := input.WrongKind(path, note, "a checkpoint", kind.Checkpoint, kind.Text); wrong != nil {
 		return wrong
 	}
-	if bytes.Contains(note, []byte("\n\n\u2014 ")) { // its signatures begin in this way
+	if bytes.Contains(note, []byte("\n\n\u2014 ")) { // the signatures of a note begin in this way
 		return nil
 	}
 	return cli.Usage("use a file from receipt batch checkpoint", "%q is not a checkpoint", cli.SourceName(path))
@@ -182,8 +182,8 @@ func briefly(err error) error {
 	return &batch.InvalidError{Problems: invalid.Problems[:min(len(invalid.Problems), most)], Total: invalid.Total}
 }
 
-// readProof reads a proof. A malformed proof is evidence that fails, and is reported as a finding,
-// like a malformed checkpoint. A file of another kind is an error of the user.
+// readProof reads a proof. Like a malformed checkpoint, a malformed proof is evidence that fails,
+// and is reported as a finding. A file of another kind is an error of the user.
 func readProof(e *cli.Env, path string) (*tlog.Proof, *stream.Finding, error) {
 	data, err := input.ReadBounded(e, path, MaxNoteBytes+1)
 	if err != nil {
@@ -204,8 +204,8 @@ func readProof(e *cli.Env, path string) (*tlog.Proof, *stream.Finding, error) {
 	return nil, nil, cli.Usage("use a file from receipt batch prove", "%q: %w", path, err)
 }
 
-// artifacts contains the files in a directory by the digest of their content, and by the digest in
-// their name.
+// artifacts contains the files in a directory, indexed by the digest of their content and by the
+// digest in their name.
 type artifacts struct {
 	content map[canon.Digest]bool
 	named   map[canon.Digest]canon.Digest

@@ -14,7 +14,7 @@ import (
 
 // KeyFlags specifies a private key.
 type KeyFlags struct {
-	Path     string // a file, or the name of a key that is not in a file
+	Path     string // path of a file, or the name of a key that is not in a file
 	id       string
 	patience time.Duration
 }
@@ -25,7 +25,7 @@ func (k *KeyFlags) Add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&k.id, "key-id", "", "ID of a key that is not in a JWK (`ID`)")
 }
 
-// AddKey adds the flags except --key-id, which the command defines itself.
+// AddKey adds all flags except --key-id, which the command defines itself.
 func (k *KeyFlags) AddKey(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&k.Path, "key", "", "signing key (`KEY`)")
 	custody.AddPatience(cmd, &k.patience)
@@ -34,7 +34,7 @@ func (k *KeyFlags) AddKey(cmd *cobra.Command) {
 // Named sets the ID of the key.
 func (k *KeyFlags) Named(id string) { k.id = id }
 
-// PublicHalf returns a command that writes the public half of the key.
+// PublicHalf returns the command line that writes the public half of the key.
 func (k *KeyFlags) PublicHalf() string {
 	text := "receipt keys public " + cli.ShellName(k.Path)
 	if k.id != "" {

@@ -12,7 +12,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// MaxNoteBytes is the maximum size of checkpoints and proofs, as in package note.
+// MaxNoteBytes is the maximum size of checkpoints and proofs, in bytes. It is the same as in
+// package note.
 const MaxNoteBytes = 1_000_000
 
 // PlainMerkle formats an error about a checkpoint or a proof for a message that already contains
@@ -82,7 +83,8 @@ type Head struct {
 // String formats the head for messages.
 func (h *Head) String() string { return fmt.Sprintf("%s, root %v", LeavesText(h.Size), h.Root) }
 
-// LeavesText formats the size of a tree. A forged checkpoint can contain any size.
+// LeavesText formats the size of a tree. A forged checkpoint can contain any size, so n is not
+// limited.
 func LeavesText(n uint64) string {
 	if n == 1 {
 		return "1 receipt"
@@ -105,7 +107,7 @@ func (h *Head) TooLarge(n uint64) error {
 		receipt.CodeTruncated, cli.SourceName(h.Path), LeavesText(h.Size), n)
 }
 
-// CheckRoot compares the root in the checkpoint with the root of the same number of receipts.
+// CheckRoot compares the checkpoint's root with the root of the same number of receipts.
 func (h *Head) CheckRoot(root merkle.Hash) error {
 	if root == h.Root {
 		return nil

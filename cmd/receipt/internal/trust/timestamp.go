@@ -26,7 +26,7 @@ type timestampFlags struct {
 	roots string
 
 	read       []string                    // paths of the timestamps of receipts and checkpoints
-	Statements map[canon.Digest]*Timestamp // timestamps of statements, keyed by the digest of the statement
+	Statements map[canon.Digest]*Timestamp // timestamps of statements, indexed by the digest of the statement
 	Missing    []receipt.Note              // timestamps that match nothing
 }
 
@@ -127,7 +127,7 @@ func Proven(s *timestamp.Stamp, roots *x509.CertPool, now time.Time, file *KeyFi
 	for _, cert := range p.Chain {
 		alg := ""
 		if cert.PublicKeyAlgorithm == x509.RSA {
-			alg = "PS256" // any algorithm, because the thumbprint does not cover it
+			alg = "PS256" // any algorithm can be used, because the thumbprint does not depend on it
 		}
 		k, err := keys.FromPublic(cert.PublicKey, "", alg)
 		if err != nil || file == nil {

@@ -24,16 +24,16 @@ type KeyFile struct {
 	Path   string
 	SHA256 canon.Digest
 	Set    *keys.Set
-	Named  bool // the file was specified by --keys, so commands to copy also specify it
+	Named  bool // the file was specified by --keys, so commands for copying must also specify it
 }
 
 // String formats the file for results.
 func (f *KeyFile) String() string { return fmt.Sprintf("%s (%d)", f.Path, f.Set.Len()) }
 
-// TrustPath returns the path of the trusted keys, which is specified by the flag, $RECEIPT_KEYS, or
-// the defaults, or is receipt/keys.json in the user's configuration directory. It returns "" if the
-// user has no such directory, because keys are never read from the current directory unless the
-// user specifies the file.
+// TrustPath returns the path of the trusted keys. It is specified by the flag, $RECEIPT_KEYS, or
+// the defaults. If none of these is set, the path is receipt/keys.json in the user's configuration
+// directory. It returns "" if the user has no such directory, because keys are never read from the
+// current directory unless the user specifies the file.
 func TrustPath(e *cli.Env, flag string) string {
 	if flag != "" {
 		return flag
@@ -61,7 +61,8 @@ func ReadKeys(e *cli.Env, flag string) (*KeyFile, error) {
 		return nil, err
 	}
 
-	// A file of another kind has its own message. A private key is recognized by its format.
+	// A file of another kind is reported with its own message. A private key is recognized by its
+	// format.
 	set, err := keys.ParseSet(data)
 	if err != nil {
 		if wrong := input.WrongKind(path, data, "a key set", kind.Keys, kind.PrivateKey, input.Receipt); wrong != nil {
@@ -141,8 +142,8 @@ func (f *PolicyFlags) Register(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.Strict, "strict", false, "report undecided if an applicable step was not checked")
 }
 
-// Requirements returns the policy that the flags specify, and the keys of logs and witnesses that
-// the policy file contains.
+// Requirements returns the policy that the flags specify, and the keys of logs and witnesses in the
+// policy file.
 func (f *PolicyFlags) Requirements(e *cli.Env) (p receipt.Policy, trusted []*keys.PublicKey, err error) {
 	if f.Policy != "" {
 		if p, trusted, err = readPolicy(e, f.Policy); err != nil {
@@ -173,7 +174,7 @@ func readPolicy(e *cli.Env, path string) (p receipt.Policy, trusted []*keys.Publ
 
 // add adds the requirements of the other flags to the policy.
 func (f *PolicyFlags) add(e *cli.Env, p *receipt.Policy) error {
-	// Flags may add requirements to the policy file, but must not contradict it.
+	// Flags may add requirements to those in the policy file, but must not contradict it.
 	if f.Issuer != "" {
 		if p.Issuer != "" && p.Issuer != f.Issuer {
 			return cli.Usage("", "--issuer is %q, but the policy %q requires %q", f.Issuer, f.Policy, p.Issuer)
@@ -233,9 +234,9 @@ func (f *PolicyFlags) Verifier(e *cli.Env) (*receipt.Verifier, *KeyFile, error) 
 	return v, file, nil
 }
 
-// VerifierIfKeys returns a verifier with the trusted keys for a command that describes receipts. If
-// no file is specified and the default file does not exist, the verifier checks only integrity, and
-// the key file is nil.
+// VerifierIfKeys returns a verifier for a command that describes receipts. It uses the trusted
+// keys. If no file is specified and the default file does not exist, the verifier checks only
+// integrity, and the key file is nil.
 func VerifierIfKeys(e *cli.Env, flag string) (*receipt.Verifier, *KeyFile, error) {
 	f := PolicyFlags{Keys: flag}
 	if flag == "" && e.Getenv("RECEIPT_KEYS") == "" && e.Defaults.Keys == "" {
@@ -245,7 +246,7 @@ func VerifierIfKeys(e *cli.Env, flag string) (*receipt.Verifier, *KeyFile, error
 	return f.Verifier(e)
 }
 
-// KeyHint returns how to create a key file from a file in another format.
+// KeyHint returns instructions for creating a key file from a file in another format.
 func KeyHint(err error) string {
 	var bad *keys.SetError
 	if !errors.As(err, &bad) {
