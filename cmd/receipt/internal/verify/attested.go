@@ -37,7 +37,7 @@ func (f *attestFlags) apply(v *receipt.Verifier, file *trust.KeyFile, options *s
 		return nil
 	}
 
-	// The summary records the required subjects, which Unwrap checks.
+	// Unwrap checks the required subjects, and the summary records them.
 	for _, s := range asked {
 		options.Summing.Subjects = append(options.Summing.Subjects, s.String())
 	}

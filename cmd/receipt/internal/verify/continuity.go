@@ -37,8 +37,8 @@ func (f *continuityFlags) apply(e *cli.Env, o *stream.Options) error {
 			return err
 		}
 
-		// A report contains the head of each stream, a receipt names its own stream, and a hash
-		// does not identify a stream.
+		// A report contains the head of each stream. A receipt contains the name of its own stream,
+		// but a hash does not identify a stream.
 		if k.Stream != nil {
 			o.Continuity.After, o.Continuity.Follows = map[chain.Stream]chain.Head{*k.Stream: {Hash: k.Hash}}, true
 		} else if o.Continuity.After, err = headsOf(f.previous, k); err != nil {
@@ -50,8 +50,8 @@ func (f *continuityFlags) apply(e *cli.Env, o *stream.Options) error {
 	return f.expectFlags.apply(e, o)
 }
 
-// headsOf returns the heads in a report, which must contain at least one head, or nil for a receipt
-// or a hash.
+// headsOf returns the heads in a report, which must contain at least one head. It returns nil if k
+// is from a receipt or a hash.
 func headsOf(path string, k input.Known) (map[chain.Stream]chain.Head, error) {
 	if k.Summary == nil {
 		return nil, nil

@@ -57,8 +57,8 @@ integer outside ±9007199254740991.`,
 	}
 }
 
-// readPair reads two receipts. The exit code for an error is 2, because input that is not JSON, or
-// an integer that the canonical form rounds, cannot be compared.
+// readPair reads two receipts. The exit code for an error is 2, because some inputs cannot be
+// compared: input that is not JSON, and integers that the canonical form rounds.
 func readPair(e *cli.Env, paths []string) (a, b *canon.Document, err error) {
 	if paths[0] == cli.StdinName && paths[1] == cli.StdinName {
 		return nil, nil, cli.Usage("", "- is specified twice, but stdin can be read only once")
@@ -129,7 +129,7 @@ func (d *differences) value(of *Shown, n canon.Node) string {
 	return text + of.Reckoned(pointer)
 }
 
-// below compares the values of a member or an element.
+// below compares the values of a member or an element at the path extended by token.
 func (d *differences) below(token string, a, b canon.Node) {
 	d.path = append(d.path, token)
 	d.compare(a, b)
@@ -149,7 +149,7 @@ func (d *differences) members(a, b canon.Node) {
 	}
 
 	// The remaining members exist only in B.
-	for name, value := range b.Members() { // in the order of the source
+	for name, value := range b.Members() { // in source order
 		text := name.String()
 		if _, only := inB[text]; only {
 			d.below(text, canon.Node{}, value)
@@ -203,7 +203,8 @@ func (d *differences) pointer() string {
 	return untrusted.Cut(b, most)
 }
 
-// hashes prints whether both contents have the same hash, and whether each matches its stated hash.
+// hashes prints whether the contents have the same hash, and whether each content matches its
+// stated hash.
 func (d *differences) hashes(a, b *canon.Document) {
 	hashA, errA := chain.Hash(a)
 	hashB, errB := chain.Hash(b)

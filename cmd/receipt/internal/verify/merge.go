@@ -83,8 +83,8 @@ func merge(ctx context.Context, e *cli.Env, paths []string, o *mergeOptions) err
 		return err
 	}
 
-	// If two parts contain the same receipt, it was counted twice, unless the summaries have
-	// rosters.
+	// If two parts contain the same receipt, the receipt was counted twice, unless the summaries
+	// have rosters.
 	if detail := overlapOf(parts); detail != "" {
 		sum.MarkOverlap(detail)
 	}
@@ -117,7 +117,7 @@ func merge(ctx context.Context, e *cli.Env, paths []string, o *mergeOptions) err
 	return cli.ExitWith(cli.SummaryExit(sum))
 }
 
-// A part is a report and its path.
+// A part is a report with its path.
 type part struct {
 	path string
 	*input.SavedReport
@@ -151,7 +151,7 @@ func readParts(e *cli.Env, paths []string) ([]part, error) {
 			report.List(report.Listed)
 		}
 
-		// Verdicts with different requirements cannot be added.
+		// Verdicts on different requirements cannot be combined.
 		p := part{path, report}
 		if len(parts) > 0 {
 			if err := comparable(&parts[0], &p); err != nil {
@@ -209,11 +209,11 @@ func mergeAll(parts []part) (*stream.Summary, error) {
 	return left.Merge(right)
 }
 
-// writeMerged writes the same lines that verify writes after its results.
+// writeMerged writes the lines that the command "verify" writes after its results.
 func writeMerged(b *bytes.Buffer, color bool, s *stream.Summary, reports int) {
 	p := print.ListPrinter{Totals: print.NewTotals(color, false)}
 
-	// A summary does not separate its codes by verdict.
+	// A summary counts codes without separating them by verdict.
 	for code, n := range s.Codes {
 		codes := p.Codes[receipt.Undecided]
 		if refuted(s, code) {
@@ -255,7 +255,8 @@ func writeMerged(b *bytes.Buffer, color bool, s *stream.Summary, reports int) {
 	fmt.Fprintln(b, p.Totals.Line(&whole))
 }
 
-// maxFindings is the maximum number of findings that are printed, as for verify --limit.
+// maxFindings is the maximum number of findings that are printed. It is the same as the default of
+// "receipt verify --limit".
 const maxFindings = 20
 
 // refuted reports whether receipts with a given code are refuted instead of undecided.

@@ -9,20 +9,20 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// An observer records the facts about a run with which statements are compared.
+// An observer records facts about a run, with which statements are later compared.
 type observer struct {
-	ordered    bool                // the receipts are read in the order of the stream
+	ordered    bool                // the receipts are read in stream order
 	checkpoint *receipt.Checkpoint // nil: none
 
-	stated  map[canon.Digest]bool   // the heads of all statements
-	numbers map[canon.Digest]uint64 // position in the input, from 1, of each stated head that was read
+	stated  map[canon.Digest]bool   // heads in all statements
+	numbers map[canon.Digest]uint64 // position in the input, starting at 1, of each stated head that was read
 	count   uint64                  // number of receipts that were read
 	tree    merkle.Tree
 	refused bool // a receipt within the size of the checkpoint is not included, as far as known
 	covers  bool // the checkpoint covers the first receipts
 }
 
-// watch prepares the observer for the heads of statements.
+// watch prepares the observer to record the heads in statements.
 func (o *observer) watch(streams map[chain.Stream][]*statement.Signed) {
 	o.stated, o.numbers = map[canon.Digest]bool{}, map[canon.Digest]uint64{}
 	for _, list := range streams {
@@ -52,8 +52,8 @@ func (o *observer) add(rep *receipt.Report) {
 	}
 }
 
-// stream returns the facts that the input shows about a stream. A stream with several segments has
-// gaps. If the input is incomplete, receipts may be missing.
+// stream returns the facts that the input shows about a stream. If a stream has several segments,
+// it has gaps. If the input is incomplete, receipts may be missing.
 func (o *observer) stream(v *receipt.Verifier, sum *stream.Summary, s chain.Stream) statement.Observed {
 	seen := statement.Observed{First: true, Partial: sum.Partial || !sum.Complete}
 	found := 0
@@ -70,8 +70,8 @@ func (o *observer) stream(v *receipt.Verifier, sum *stream.Summary, s chain.Stre
 		return seen
 	}
 
-	// If there is no other stream, the position of a receipt in its stream is its position in the
-	// input.
+	// If the input contains only one stream, the position of a receipt in the input is also its
+	// position in the stream.
 	alone := len(sum.Streams) == 1 && sum.Copies == 0
 	seen.Numbers = map[canon.Digest]uint64{}
 	for d, n := range o.numbers {
@@ -80,7 +80,7 @@ func (o *observer) stream(v *receipt.Verifier, sum *stream.Summary, s chain.Stre
 		}
 	}
 
-	// The tree is the tree of the stream only in this case.
+	// Only in this case is the tree the stream's tree.
 	if alone && seen.First && o.covers {
 		if at, _ := v.Witnessed(o.checkpoint); !at.IsZero() {
 			seen.Checkpoints = []statement.Checkpoint{{Size: o.checkpoint.Claims.Size, At: at}}
@@ -89,9 +89,9 @@ func (o *observer) stream(v *receipt.Verifier, sum *stream.Summary, s chain.Stre
 	return seen
 }
 
-// anchored returns whether the streams meet the conditions of AEL level 3 (checks n to q and u),
-// which require that a log whose key is not an issuer's key includes all receipts. If the streams
-// do not meet level 1, below is the reason.
+// anchored returns whether the streams meet the conditions of AEL level 3 (checks n to q and u).
+// These conditions require a log that includes all receipts, and whose key is not an issuer's key.
+// If the streams do not meet level 1, below contains the reason.
 func (o *observer) anchored(v *receipt.Verifier, sum *stream.Summary, below string) stream.Level {
 	l := stream.Level{Number: 3}
 	switch {

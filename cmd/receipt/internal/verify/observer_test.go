@@ -124,13 +124,13 @@ func (s *scene) observe() (seen statement.Observed, anchored stream.Level) {
 	return o.stream(v, &s.summary, garden), o.anchored(v, &s.summary, "")
 }
 
-// TestCheckpointOfStream verifies that a checkpoint shows the length of a stream at a time only if
-// its tree belongs to the stream and an independent witness cosigned it.
+// TestCheckpointOfStream verifies when a checkpoint shows the length of a stream at a time: only if
+// the checkpoint's tree belongs to the stream, and an independent witness cosigned the checkpoint.
 func TestCheckpointOfStream(t *testing.T) {
 	two := receipt.Policy{Checkpoint: receipt.CheckpointRule{Cosigners: receipt.Quorum{Threshold: 2}}}
 	for name, c := range map[string]struct {
 		change func(s *scene)
-		size   uint64 // size of the checkpoint that is used; 0 means that none is
+		size   uint64 // size of the checkpoint that is used; 0 means that no checkpoint is used
 		after  time.Duration
 		level  bool
 	}{
@@ -191,7 +191,7 @@ func TestCheckpointOfStream(t *testing.T) {
 	}
 }
 
-// TestNumbers verifies which of the heads in statements are known, and their numbers.
+// TestNumbers verifies which heads in statements are known, and the numbers of these heads.
 func TestNumbers(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(s *scene)

@@ -114,7 +114,7 @@ func replayFailure(path string, err error) error {
 	return cli.Usage("", "%q: %w", path, cli.Reason(err))
 }
 
-// tellMismatches reports incorrect digests in the request.
+// tellMismatches prints the incorrect digests in a request.
 func tellMismatches(e *cli.Env, p *replay.Plan) (found bool) {
 	for _, m := range p.Mismatches() {
 		cli.Tell(e, fmt.Errorf("%s: stated %s, computed %s", m.Param(), m.Stated, m.Computed))

@@ -129,7 +129,7 @@ func replayText(rep *receipt.Report) []byte {
 	}
 
 	// Each failed check is listed with its location and both values. The missing evidence consists
-	// of the first finding and all findings of the comparison.
+	// of the first finding and of all findings from the comparison.
 	first := rep.Finding()
 	if rep.Verdict == receipt.Undecided {
 		replayRow(b, first)
@@ -153,8 +153,8 @@ func replayText(rep *receipt.Report) []byte {
 	return b.Bytes()
 }
 
-// Codes for statements that the log and the request cannot confirm, and for members that neither of
-// them determines.
+// Codes for statements that the log and the request cannot confirm, and for members that are
+// determined by neither the log nor the request.
 const (
 	codeUnavailable receipt.Code = "replay_unavailable"
 	codeNotChecked  receipt.Code = "replay_not_checked"

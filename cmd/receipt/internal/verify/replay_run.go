@@ -46,7 +46,8 @@ secrets are omitted. receipt record creates the draft.`,
 			}
 			defer done()
 
-			// If a digest is incorrect, the request is for other values, so no log is written.
+			// If a digest is incorrect, the request was made for other values, so no log is
+			// written.
 			if tellMismatches(e, p) {
 				return cli.ExitWith(cli.ExitRefuted)
 			}

@@ -24,7 +24,7 @@ const (
 	maxBlobs   = 1 << 20
 	maxContent = 4 << 30 // total size of all blobs in bytes
 	maxPlaces  = 16      // number of paths that are stored for one blob
-	maxMessage = 300     // number of bytes that are kept of a message from Git
+	maxMessage = 300     // maximum number of bytes that are stored of a message from Git
 )
 
 // A repository is a Git repository. Git itself reads the repository. Nothing is written, and
@@ -45,11 +45,12 @@ type blob struct {
 	places []commitPath
 }
 
-// A commitPath is a path of a blob, with the oldest commit in which the path has this content.
+// A commitPath is a path of a blob, together with the oldest commit in which this path has the
+// content of the blob.
 type commitPath struct{ commit, path string }
 
-// at returns a place of a blob whose path is, or ends with, the path of a written file. If there is
-// no such place, it returns the oldest place.
+// at returns a place of a blob. It prefers a place whose path is, or ends with, the path of a
+// written file. If there is no such place, it returns the oldest place.
 func (b *blob) at(written string) commitPath {
 	for _, p := range b.places {
 		if p.path == written || strings.HasSuffix(p.path, "/"+written) {
@@ -92,19 +93,19 @@ func openRepository(ctx context.Context, dir string) (*repository, error) {
 }
 
 // git returns a Git command that does not write, prompt, fetch missing objects, or run programs
-// that the repository names.
+// that the repository specifies.
 func (r *repository) git(ctx context.Context, args ...string) *exec.Cmd {
 	safe := []string{"-C", r.dir, "--no-pager", "--no-replace-objects", "--no-optional-locks", "-c", "protocol.allow=never", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=" + os.DevNull}
 	c := exec.CommandContext(ctx, "git", append(safe, args...)...)
 
-	// The variables that a calling hook sets would select another repository.
+	// The variables that Git sets for a hook would select another repository.
 	c.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "GIT_") })
 	c.Stderr = new(message)
 	c.Env = append(c.Env, "GIT_NO_LAZY_FETCH=1", "GIT_TERMINAL_PROMPT=0", "LC_ALL=C")
 	return c
 }
 
-// A message stores the beginning of the text that a Git command writes to stderr.
+// A message stores the beginning of what a Git command writes to stderr.
 type message struct{ text []byte }
 
 func (m *message) Write(b []byte) (int, error) {
@@ -122,8 +123,8 @@ func trouble(c *exec.Cmd, err error) error {
 	return fmt.Errorf("git reports %s", untrusted.Quote(said, maxMessage))
 }
 
-// list reads the output of git diff-tree, which is the ID of each commit, followed by records of
-// the paths that changed in it.
+// list reads the output of "git diff-tree", which contains the ID of each commit, followed by
+// records of the paths that changed in the commit.
 func (r *repository) list(in *bufio.Reader) error {
 	commit := ""
 	for {
@@ -151,9 +152,9 @@ func (r *repository) list(in *bufio.Reader) error {
 	}
 }
 
-// blobOf returns the blob in a record of git diff-tree. The record contains one colon, mode, and ID
-// for each parent of the commit, and the mode and the ID in the commit. It returns "" unless the
-// record is about a regular file.
+// blobOf returns the blob in a record of "git diff-tree". For each parent of the commit, the record
+// contains one colon, mode, and ID. It also contains the mode and the ID in the commit itself. It
+// returns "" unless the record is about a regular file.
 func blobOf(record string) string {
 	fields := strings.Fields(strings.TrimLeft(record, ":"))
 	parents := len(record) - len(strings.TrimLeft(record, ":"))
@@ -180,7 +181,8 @@ func (r *repository) add(id string, at commitPath) {
 }
 
 // find returns the blobs whose content has one of the digests. It first reads blobs of files with
-// the given names, and then all others from the newest, until every digest is found.
+// the given names. It then reads all other blobs, starting with the newest, until every digest is
+// found.
 func (r *repository) find(ctx context.Context, digests map[canon.Digest]bool, names map[string]bool) (map[canon.Digest]*blob, error) {
 	likely := func(b *blob) bool {
 		return slices.ContainsFunc(b.places, func(p commitPath) bool { return names[path.Base(p.path)] })
@@ -222,7 +224,7 @@ func (r *repository) find(ctx context.Context, digests map[canon.Digest]bool, na
 	return found, err
 }
 
-// match reads blobs in the output format of git cat-file --batch.
+// match reads blobs in the output format of "git cat-file --batch".
 func (r *repository) match(in *bufio.Reader, blobs []*blob, digests map[canon.Digest]bool) (map[canon.Digest]*blob, error) {
 	found := map[canon.Digest]*blob{}
 	for i, b := range blobs {

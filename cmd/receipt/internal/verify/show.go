@@ -71,8 +71,8 @@ Exit code 1: the receipt is refuted or invalid. 3: its format is not supported.`
 	return cmd
 }
 
-// Show prints a receipt for people. The name of its source is path, and judge is the command that
-// verifies the signatures.
+// Show prints a receipt for people. The parameter path is the name of the receipt's source, and
+// judge is the command that verifies signatures.
 func Show(e *cli.Env, path string, data []byte, judge string) error {
 	return (&showOptions{judge: judge}).show(context.Background(), e, path, data)
 }
@@ -92,7 +92,7 @@ func (o *showOptions) show(ctx context.Context, e *cli.Env, path string, data []
 
 	b, s := &print.Block{}, ShownOf(doc)
 	s.b = b
-	if rep.Verdict == receipt.Refuted { // the fault is printed first
+	if rep.Verdict == receipt.Refuted { // the faults are printed first
 		s.refuted(rep)
 	}
 	s.describe()
@@ -140,7 +140,7 @@ func (s *Shown) describe() {
 // folded below the text.
 func (s *Shown) row(label, text string) { fmt.Fprintf(s.b, "%-14s%s\n", label, cli.EscapeLine(text)) }
 
-// verdict prints the verdict on a receipt that is not refuted, and the missing checks.
+// verdict prints the verdict on a receipt that is not refuted, and the checks that were not made.
 func (s *Shown) verdict(rep *receipt.Report, judge string) {
 	switch {
 	case rep.Verdict == receipt.Undecided:
@@ -177,14 +177,14 @@ func signedBy(sig receipt.SignatureResult, issuer string) string {
 	return ""
 }
 
-// A Shown formats a receipt based on its document, so that an invalid receipt is displayed as far
-// as it can be read.
+// A Shown formats a receipt based on its document, so that the readable parts of an invalid receipt
+// are displayed.
 type Shown struct {
 	*headline.Reading
 	b *print.Block
 }
 
-// ShownOf returns a Shown for a receipt, with the values that its source did not report, or
+// ShownOf returns a Shown for a receipt. It includes which values the source did not report, or
 // reported as a bound or an estimate.
 func ShownOf(doc *canon.Document) *Shown { return &Shown{Reading: headline.Read(doc.Root())} }
 
@@ -207,8 +207,9 @@ func (s *Shown) refuted(rep *receipt.Report) {
 	s.b.WriteByte('\n')
 }
 
-// text returns the string at a path of names, if the source reported it. Other values are returned
-// as JSON.
+// text returns the string at a path of member names, shortened to 300 characters. If the value is
+// absent or was not reported by the source, it returns a phrase that states this. Other values are
+// returned as JSON.
 func (s *Shown) text(n canon.Node, names ...string) string {
 	for _, name := range names {
 		n = n.Member(name)

@@ -10,17 +10,18 @@ import (
 	"github.com/receiptkit/receiptkit/internal/headline"
 )
 
-// A writtenFile is a path with its content before the first write that a receipt lists and after
-// the last one.
+// A writtenFile is a path with two contents: the content before the first write that a receipt
+// lists, and the content after the last write.
 type writtenFile struct {
 	path          string
 	before, after canon.Node
 }
 
-// A commits finds the contents of written files in a repository.
+// A commits value finds the contents of written files in a repository.
 type commits struct{ *Shown }
 
-// write prints rows with the commits of a repository that contain the content of written files.
+// write prints, for each written file, the commits of a repository that contain the contents of the
+// file.
 func (s commits) write(ctx context.Context, dir string) error {
 	files := s.writtenFiles()
 	digests, names := map[canon.Digest]bool{}, map[string]bool{}
@@ -75,7 +76,8 @@ func (s commits) writtenFiles() (files []*writtenFile) {
 	return files
 }
 
-// origin returns the commit and the path that have a digest, or the reason why none is known.
+// origin returns the commit and the path of the content with a digest, or the reason why they are
+// unknown.
 func (s commits) origin(n canon.Node, written string, found map[canon.Digest]*blob) string {
 	d, err := canon.ParseDigest(n.Text())
 	switch {

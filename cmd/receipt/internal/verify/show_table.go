@@ -34,16 +34,16 @@ func (s table) write() {
 	s.chain()
 	s.list("signatures", "/signatures", r.Member("signatures"), func(n canon.Node) string { return s.text(n, "key_id") + ", " + s.text(n, "algorithm") })
 
-	// Every member that the source did not report, that may include more than happened, that is an
-	// estimate, or that was inferred.
+	// These rows list every member that the source did not report, every upper bound, every
+	// estimate, and every inferred member.
 	s.b.Rows(headline.NotRecorded, s.Unreported...)
 	s.b.Rows("at most", s.Over...)
 	s.b.Rows("estimated", s.Estimated...)
 	s.b.Rows("inferred", s.Inferred...)
 }
 
-// list prints a row for each entry. If a list is empty or absent, the row is omitted if the list has
-// no pointer, and otherwise states "none" or that the source did not report it.
+// list prints a row for each entry. If there are no entries, the row states "none" or that the
+// source did not report the list. However, the row is omitted if the list has no pointer.
 func (s table) list(label, pointer string, list canon.Node, entry func(canon.Node) string) {
 	unreported := pointer != "" && s.Unreported.Has(pointer)
 	for _, n := range list.Elements() {
@@ -90,7 +90,7 @@ func (s table) file(n canon.Node) string {
 	return s.text(n, "path") + ", " + s.named(n, "operation", "operation") + s.digests(n, "before_sha256", "after_sha256")
 }
 
-// ended returns the name of a call, and its outcome.
+// ended returns the name of a call with its outcome.
 func (s table) ended(n canon.Node, name string) string {
 	if s.Hidden(n.Member("status")) {
 		return s.text(n, name) + ", outcome " + headline.NotRecorded
@@ -106,7 +106,7 @@ func (s table) call(n canon.Node) string {
 	return s.ended(n, "tool") + why + ", " + s.named(n, "call_id", "call") + s.digests(n, "input_hash", "output_hash")
 }
 
-// digests formats the digests of two contents, as far as they are stated.
+// digests formats the digests of two contents, if they are stated.
 func (s table) digests(n canon.Node, before, after string) string {
 	text, some := "", false
 	for i, name := range []string{before, after} {

@@ -40,8 +40,8 @@ func (f *statementFlags) register(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.closed, "closed", false, "require a statement that ends each stream")
 }
 
-// apply reads the statements. A complete input must contain the receipts that the statements name
-// as heads.
+// apply reads the statements. A complete input must contain the receipts whose hashes are the heads
+// in the statements.
 func (f *statementFlags) apply(e *cli.Env, file *trust.KeyFile, whole bool, o *stream.Options) error {
 	if f.path == "" {
 		if len(f.stamps) > 0 {
@@ -115,7 +115,7 @@ func (f *statementFlags) judge(v *receipt.Verifier, sum *stream.Summary, now tim
 		}
 	}
 
-	// A level concerns authentic receipts, so the verdict on the receipts comes first.
+	// Levels apply only to authentic receipts, so the verdict on the receipts comes first.
 	if sum.Verdict() != receipt.Verified {
 		open = "not all receipts and statements are verified"
 	}
@@ -123,7 +123,7 @@ func (f *statementFlags) judge(v *receipt.Verifier, sum *stream.Summary, now tim
 }
 
 // existed returns the times before which the statements existed. A timestamp that matches none of
-// the statements shows nothing.
+// the statements proves nothing about them.
 func (f *statementFlags) existed(sum *stream.Summary) map[canon.Digest]time.Time {
 	given, times := map[canon.Digest]bool{}, map[canon.Digest]time.Time{}
 	for _, list := range f.streams {
@@ -139,8 +139,8 @@ func (f *statementFlags) existed(sum *stream.Summary) map[canon.Digest]time.Time
 	return times
 }
 
-// add adds the result for one stream. Heads that the run itself has reported as missing are not
-// reported again.
+// add adds the result for one stream. If the run itself has reported a head as missing, add does
+// not report it again.
 func (f *statementFlags) add(sum *stream.Summary, s chain.Stream, r *statement.Result) {
 	heads := []receipt.Code{receipt.CodeTruncated, receipt.CodeHeadMismatch}
 	known := slices.ContainsFunc(sum.Findings, func(g stream.Finding) bool {

@@ -37,7 +37,7 @@ type readFlags struct {
 	jobs    int
 }
 
-// A Fsck verifies an entire ledger, as receipt ledger fsck does.
+// A Fsck verifies an entire ledger in the same way as the command "receipt ledger fsck".
 type Fsck func(ctx context.Context, e *cli.Env, o trust.PolicyFlags, address string) error
 
 // New returns the verify command, which uses fsck to verify the default ledger.
@@ -140,7 +140,7 @@ func verify(ctx context.Context, e *cli.Env, paths []string, o *verifyOptions) e
 
 	o.seen.checkpoint, o.seen.ordered = o.Opened(), !options.Unordered && len(selected.Sources) == 1
 
-	// People see the checkpoint next to the keys.
+	// The text format shows the checkpoint next to the keys.
 	o.OutputFlags.Signed = o.EvidenceFlags.Signed()
 
 	// If there is a checkpoint, or if the input is unordered, stdin must be read twice.
@@ -233,7 +233,8 @@ func (o *verifyOptions) judge(run *stream.Run, out print.Printers, progress *cli
 	return nil
 }
 
-// complete adds findings from before the run to the summary.
+// complete adds information from before the run to the summary: paths that cannot be read, and
+// skipped files.
 func complete(sum *stream.Summary, s *input.Selection) {
 	for _, m := range s.Missing {
 		sum.Inputs.Unreadable = append(sum.Inputs.Unreadable, m.Notice())
