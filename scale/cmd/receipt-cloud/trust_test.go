@@ -175,7 +175,7 @@ func TestCheckpointOfObjects(t *testing.T) {
 		t.Errorf("without the key of the log: exit %d, %s%s", code, out, messages)
 	}
 
-	// The tlog-policy contains the key that is missing in the trust file.
+	// The tlog-policy contains the key that is missing from the trust file.
 	log, err := key.Public().Log("log.example.net/receipts")
 	if err != nil {
 		t.Fatal(err)
