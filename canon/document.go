@@ -22,8 +22,8 @@ const maxBytes = (math.MaxUint32 - 1) & math.MaxInt
 const maxDepth = 10_000
 
 // Limits specifies limits on the input of the parser. If a field is zero, its default applies. The
-// highest possible values are 4 GiB − 1 for Bytes and 10,000 for Depth; higher values are treated
-// as these.
+// highest possible values are 4 GiB − 1 for Bytes and 10,000 for Depth; higher values have the same
+// effect.
 type Limits struct {
 	Bytes int // of source
 	Depth int // nested arrays and objects
@@ -46,8 +46,8 @@ func (l Limits) resolved() Limits {
 // exception: the content of a string value may be overwritten with the same number of bytes if
 // neither the old nor the new bytes require escapes. Parse reuses the memory of the Document. The
 // index of an ordinary document takes about two bytes per byte of the longest source that has been
-// parsed; it never takes more than about ten. All methods except Parse are safe for concurrent use.
-// A Document must not be copied.
+// parsed, and never more than about ten bytes per byte. All methods except Parse are safe for
+// concurrent use. A Document must not be copied.
 type Document struct {
 	src   []byte
 	nodes []node   // all values and member names, in source order

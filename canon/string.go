@@ -169,7 +169,7 @@ const (
 
 // plain returns the position of the first byte, from i on, that is not a plain character of a
 // string. Such a byte is a quotation mark, a backslash, a control character, or part of a non-ASCII
-// character. plain tests eight bytes at a time.
+// character. The function plain tests eight bytes at a time.
 func plain(src []byte, i int) int {
 	for ; i+8 <= len(src); i += 8 {
 		if h := hits(src[i : i+8]); h != 0 {

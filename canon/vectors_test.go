@@ -65,7 +65,7 @@ func accepted(tb testing.TB, src []byte, want string) {
 	}
 }
 
-// TestVectorsJCS verifies the vectors by the RFC's author and those of the Go reference
+// TestVectorsJCS verifies the vectors from the RFC's author and from the Go reference
 // implementation: the input, the expected output, and the output in hexadecimal.
 func TestVectorsJCS(t *testing.T) {
 	for folder, counts := range map[string]struct{ inputs, hexes int }{
@@ -147,8 +147,8 @@ func TestVectorsES6File(t *testing.T) {
 	}
 }
 
-// TestVectorsES6Generator verifies the first million generated lines of the ES6 number file
-// (reliability #28), or the first tenth of them unless the tests run at full size.
+// TestVectorsES6Generator verifies generated lines of the ES6 number file (reliability #28): the
+// first million at full size, and the first tenth of these otherwise.
 func TestVectorsES6Generator(t *testing.T) {
 	var facts struct {
 		Static []string `json:"static_u64_hex"`
