@@ -6,8 +6,8 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// A Stream identifies a chain of receipts: those with the same issuer, the same tenant or no
-// tenant, and the same workspace. An absent tenant is different from every tenant that is present.
+// A Stream identifies a chain of receipts that have the same issuer, the same tenant or no tenant,
+// and the same workspace. An absent tenant is different from every tenant that is present.
 type Stream struct {
 	Issuer    string // issuer.id
 	Tenant    string // identifiers.tenant_id

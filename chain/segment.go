@@ -22,7 +22,7 @@ func SegmentOf(s Stream, l Link) Segment {
 }
 
 // Joins reports whether b can follow a, that is, whether the first receipt of b names the head of
-// a, which is the stated hash of the last receipt of a. Every segment can follow the empty segment.
+// a. The head is the stated hash of a's last receipt. Every segment can follow the empty segment.
 func (a Segment) Joins(b Segment) bool {
 	return a.Count == 0 || b.Count == 0 || !b.First && b.Previous == a.Head
 }
