@@ -76,8 +76,8 @@ func climb(node Hash, index uint64, siblings []Hash) Hash {
 	return node
 }
 
-// split returns the size of the left subtree of a tree with n > 1 leaves, which is the largest
-// power of two less than n.
+// split returns the size of the left subtree of a tree with n > 1 leaves: the largest power of two
+// less than n.
 func split(n uint64) uint64 { return 1 << (bits.Len64(n-1) - 1) }
 
 func reversed(down []Hash) []Hash {

@@ -2,9 +2,9 @@ package merkle
 
 import "math/bits"
 
-// A Tree contains the right edge of a growing tree, which consists of the roots of at most 64
-// perfect subtrees. Leaves are added one by one, and earlier leaves are not needed again. The zero
-// Tree is empty. A copy of a Tree is independent of the original.
+// A Tree contains the right edge of a growing tree: the roots of at most 64 perfect subtrees.
+// Leaves are added one by one, and earlier leaves are not needed again. The zero Tree is empty. A
+// copy of a Tree is independent of the original.
 type Tree struct {
 	size  uint64
 	roots [64]Hash // roots of the perfect subtrees, largest first
