@@ -17,7 +17,7 @@ import (
 // note.Verifier.
 type Witness struct{ noteKey }
 
-// NewWitness returns a Witness with the given name and public key, which must be an
+// NewWitness returns a Witness with the given name and public key. The public key must be an
 // ed25519.PublicKey or a *mldsa.PublicKey for ML-DSA-44.
 func NewWitness(name string, public crypto.PublicKey) (*Witness, error) {
 	k, err := newNoteKey(name, cosignatureType, public)

@@ -1,5 +1,5 @@
 // Package tlog reads and writes the documents that a transparency log signs, and proofs about the
-// log's tree (see package merkle), in C2SP formats: checkpoints as signed notes
+// log's tree (see package merkle). The formats are those of C2SP: checkpoints as signed notes
 // (c2sp.org/tlog-checkpoint), cosignatures of witnesses (c2sp.org/tlog-cosignature), and inclusion
 // proofs as files (c2sp.org/tlog-proof). For consistency proofs between two checkpoints, this
 // module defines its own format.

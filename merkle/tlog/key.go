@@ -19,8 +19,8 @@ import (
 
 // These are the types of signatures in notes (C2SP signed-note, tlog-cosignature). A signature of
 // type 0x01 is an Ed25519 signature of the text of the note. For any other type, the payload
-// consists of a time, which is encoded as the number of seconds since 1970 in eight big-endian
-// bytes, and a signature that covers the time.
+// consists of a time (the number of seconds since 1970, in eight big-endian bytes) and a signature
+// that covers the time.
 const (
 	logType         = 0x01
 	cosignatureType = 0x04
@@ -48,8 +48,8 @@ func (e *NameError) Error() string {
 // errKey indicates that a key is not of a type that can sign notes.
 var errKey = errors.New("merkle: signed notes require a key for Ed25519 or ML-DSA-44")
 
-// newNoteKey returns a noteKey with the given name and public key. kind is the type of an Ed25519
-// key; an ML-DSA-44 key has its own type.
+// newNoteKey returns a noteKey with the given name and public key. The argument kind is the type of
+// an Ed25519 key; an ML-DSA-44 key has its own type.
 func newNoteKey(name string, kind byte, public crypto.PublicKey) (*noteKey, error) {
 	k := &noteKey{name: name, kind: kind, public: public}
 	switch p := public.(type) {

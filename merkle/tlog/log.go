@@ -11,8 +11,8 @@ import (
 // A Log verifies signatures by one of a log's keys. It implements note.Verifier.
 type Log struct{ noteKey }
 
-// NewLog returns a Log with the given origin, which is also the name of the key, and the given
-// public key, which must be an ed25519.PublicKey or a *mldsa.PublicKey for ML-DSA-44.
+// NewLog returns a Log with the given origin and public key. The origin is also the name of the
+// key. The public key must be an ed25519.PublicKey or a *mldsa.PublicKey for ML-DSA-44.
 func NewLog(origin string, public crypto.PublicKey) (*Log, error) {
 	k, err := newNoteKey(origin, logType, public)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/receiptkit/receiptkit/merkle"
 )
 
-// A Policy specifies which checkpoints are accepted (C2SP tlog-policy): checkpoints that are signed
-// by one of its logs and cosigned by a quorum of its witnesses. A policy has one item per line:
+// A Policy specifies which checkpoints are accepted (C2SP tlog-policy). A checkpoint must be signed
+// by one of the logs and cosigned by a quorum of the witnesses. A policy has one item per line:
 //
 //	log VKEY [URL]
 //	witness NAME VKEY [URL]
