@@ -75,8 +75,8 @@ func rootOf(text []byte) int {
 	return n
 }
 
-// separator returns the length of the separator at the beginning of a string: / or \, also
-// percent-encoded as in a URL, or \/ as in JSON.
+// separator returns the length of the separator at the beginning of a string. A separator is / or
+// \, the percent-encoded form of one of these, or \/ (an escape in JSON).
 func separator(text []byte) int {
 	switch {
 	case len(text) == 0:

@@ -7,8 +7,7 @@ import (
 	"github.com/receiptkit/receiptkit/redact"
 )
 
-// Markers specifies how to treat a bundle that contains a string or a member name that looks like a
-// secret.
+// Markers specifies how to treat strings and member names in a bundle that look like secrets.
 type Markers int
 
 const (

@@ -27,7 +27,7 @@
 // A valid bundle has the required structure and contains no string that looks like a secret.
 // Bundles are not signed, so nothing shows who created a bundle, whether the recorded events
 // happened, or whether the data listed as removed existed. A draft from a bundle contains the
-// digest of the bundle's bytes, so its receipt can show that a bundle is the one that was sent.
+// digest of the bundle's bytes, so the receipt can show whether a bundle is the one that was sent.
 //
 // # Format
 //

@@ -67,9 +67,9 @@ func priorOf(m *marks, bundle value) (p prior) {
 	return p
 }
 
-// borneOut yields the entries that are consistent with the content at a path: entries for the
-// content itself, if it may be the result of an earlier removal, and, if the content is withheld,
-// entries for removals within it.
+// borneOut yields the entries that are consistent with the content at a path. If the content may be
+// the result of an earlier removal, it yields entries for the path itself. If the content is
+// withheld, it also yields entries for paths within it.
 func (p prior) borneOut(path string, content []byte, yield func(Entry)) {
 	for _, e := range p.under(path, false) {
 		if e.Class == classText && e.Replacement == string(content) && maybeLeft(content) {

@@ -6,7 +6,7 @@ import (
 
 // A walk visits a bundle in the order in which it is written, removes the data that the mode
 // removes, and prints the remaining data. It makes two passes, because the list of removals is
-// printed before the end of the bundle: the first pass determines the removals and the size, and
+// printed before the end of the bundle. The first pass determines the removals and the size, and
 // the second pass writes the bundle.
 type walk struct {
 	manner
