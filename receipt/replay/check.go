@@ -206,8 +206,8 @@ func (c *checker) unsupported() {
 		c.tell(finding{outcome: undecided, at: at, detail: "the log does not name it; the receipt of the source may"})
 	}
 
-	// If the log does not contain the key, the receipt is the only statement that the task
-	// requested this answer.
+	// If the log does not contain the key, only the receipt states that the task requested this
+	// answer.
 	for i, d := range c.got.Deltas {
 		at, thing := indexed(atDeltas, i), c.thing(d.OverrideKey)
 		s := c.plan.byKey[thing]

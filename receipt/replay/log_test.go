@@ -63,7 +63,7 @@ func TestLogForms(t *testing.T) {
 }
 
 // TestTwoTasksInALog verifies that each of two tasks in a log can be replayed, regardless of how
-// their events are mixed and even if they use the same names.
+// their events are mixed, and even if both tasks use the same names.
 func TestTwoTasksInALog(t *testing.T) {
 	mine, other := garden(), garden()
 	other.task = "task_0"
@@ -130,8 +130,8 @@ func TestSameAnswerTwice(t *testing.T) {
 	}
 }
 
-// TestSwappedIntoAnother verifies that an answer remains a separate answer if its value is replaced
-// by that of another answer, even if both have the same name.
+// TestSwappedIntoAnother verifies that an answer remains a separate answer if it is replaced by the
+// value of another answer with the same name.
 func TestSwappedIntoAnother(t *testing.T) {
 	one := "sha256:6b86b273ff34fce19d6b804eff5a3f5747ada4eaa22f1d49c01e52ddb7875b4b" // digest of 1
 	s := &source{task: "task_1"}

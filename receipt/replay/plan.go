@@ -36,9 +36,9 @@ type Plan struct {
 }
 
 // NewPlan creates a plan for a replay. Artifacts may be nil if there are none. The error is a
-// *[RequestError] if the request is not consistent with the log, an *[UnavailableError] if the
-// request names a checkpoint, an event, or an artifact that does not exist, or an error from the
-// log or the artifacts.
+// *[RequestError] if the request is not consistent with the log, and an *[UnavailableError] if the
+// request names a checkpoint, an event, or an artifact that does not exist. Otherwise, it is an
+// error from the log or the artifacts.
 //
 // An incorrect digest in the request is not an error; see [Plan.Mismatches]. A missing recorded
 // answer is not an error either, because not every replay requests it; see [Plan.Unavailable].
@@ -157,8 +157,8 @@ func (p *Plan) ask(key string) {
 }
 
 // Untaken returns the keys of the answers that were not taken. Recorded dependencies come first, in
-// event order and without those before a checkpoint, followed by the answers that overrides add, in
-// key order.
+// event order; dependencies before a checkpoint are omitted. The answers that overrides add follow,
+// in key order.
 func (p *Plan) Untaken() (keys []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -200,9 +200,9 @@ func (p *Plan) Events(run Run) iter.Seq2[[]byte, error] {
 // Check compares the receipt of a replay with the draft that package record creates from the log
 // and the request, adds its findings to the report, and determines the verdict again. It compares
 // the same members as [Compare] with [Projection], and also the metadata members that the log and
-// the request determine. Each difference results in a finding that refutes the receipt, a finding
-// that leaves the verdict undecided because the log and the request do not support the receipt, or
-// a note in NotChecked. Members that the comparison omits are also listed in NotChecked.
+// the request determine. Each difference results in a note in NotChecked or in a finding. A finding
+// refutes the receipt, or leaves the verdict undecided because the log and the request do not
+// support the receipt. Members that the comparison omits are also listed in NotChecked.
 //
 // Source is the receipt of the replayed task, or nil if it is not available. The source receipt
 // must match the log, and it supplies the values of members that the log does not contain. The

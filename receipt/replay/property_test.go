@@ -310,10 +310,9 @@ func places(d members) (list []place) {
 	return list
 }
 
-// TestRandomReplays verifies that the receipt of an honest replay is verified, for any log and any
-// request and regardless of the names of events. Each single change must lead to exactly one
-// finding. The test uses 2,000 logs if CI is set, and 50 otherwise. RECEIPT_REPLAYS=10000 sets the
-// number.
+// TestRandomReplays verifies that the receipt of an honest replay is verified, for any log, any
+// request, and any names of events. Each single change must lead to exactly one finding. The test
+// uses 2,000 logs if CI is set, and 50 otherwise. RECEIPT_REPLAYS=10000 sets the number.
 func TestRandomReplays(t *testing.T) {
 	logs := 50
 	if testsize.Full() {
