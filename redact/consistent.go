@@ -72,8 +72,9 @@ type ancestor struct {
 	doc   *canon.Document
 }
 
-// holds reports whether the ancestor, which is at the first tokens of the pointer, contains the
-// disclosed value at its location, or a value that can result from redacting the disclosed value.
+// holds reports whether the ancestor, which is at the first own tokens of the pointer, is
+// consistent with the disclosed value. At its location, the ancestor must contain the value or a
+// possible result of redacting the value.
 func (a *ancestor) holds(f Disclosure, tokens []string, own int, root *shape) bool {
 	if a.doc == nil {
 		a.doc = new(canon.Document)

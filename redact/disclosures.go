@@ -28,8 +28,8 @@ type Disclosure struct {
 // it.
 func (d Disclosure) Format(w fmt.State, verb rune) { io.WriteString(w, d.Field) }
 
-// MarshalJSON always returns an error, so that a program that writes a disclosure by mistake, for
-// example to a log, fails. [Disclosures.Marshal] writes them.
+// MarshalJSON always returns an error, so that a disclosure is not written by mistake, for example
+// to a log. [Disclosures.Marshal] writes them.
 func (d Disclosure) MarshalJSON() ([]byte, error) {
 	return nil, errors.New("redact: disclosures are secret; use Disclosures.Marshal to write them")
 }
@@ -134,8 +134,9 @@ func (d *Disclosures) check() error {
 // with entries in the receipt. If the disclosures are bound, they must be bound to the hash in the
 // receipt.
 //
-// The error joins a *[DisclosureError] for each field that does not match, is an error from
-// [Consistent], or reports that the disclosures are malformed or are bound to another receipt.
+// The error joins a *[DisclosureError] for each field that does not match. Otherwise, it is an
+// error from [Consistent], or it reports that the disclosures are malformed or are bound to another
+// receipt.
 func (d *Disclosures) Check(receipt *canon.Document) error {
 	if err := d.check(); err != nil {
 		return err

@@ -25,9 +25,9 @@
 // "%5Bredacted%5D". If the policy contains the detector jwk_private_key, the private members of an
 // object that is a JWK are withheld entirely.
 //
-// If the name of a member contains a secret, the object that contains the member is withheld. null
-// is never replaced, because it states that there is no value. If several values on a path match,
-// only the outermost one is withheld and gets an entry.
+// If the name of a member contains a secret, the object that contains the member is withheld. A
+// null value is never replaced, because it states that there is no value. If several values on a
+// path match, only the outermost one is withheld and gets an entry.
 //
 // Digests of a withheld value are also withheld, because the digest of a short value, such as a
 // PIN, reveals the value to anyone who tries all candidates. The format has members for these
@@ -51,9 +51,9 @@
 //
 // The members schema, receipt_id, subject, issuer, issued_at, identifiers, chain, and
 // lifecycle.final_state identify the receipt, and redactions is the list of entries. A rule is
-// rejected if it would withhold one of these members, a part of one, or an object that contains one
-// (protected_field). A draft is also rejected if one of these members, except redactions, contains
-// a secret. Detectors do not search a string that is a digest.
+// rejected if it would withhold one of these members, a part of such a member, or an object that
+// contains such a member (protected_field). A draft is also rejected if one of these members,
+// except redactions, contains a secret. Detectors do not search a string that is a digest.
 //
 // # Entries and commitments
 //

@@ -19,7 +19,7 @@ const (
 	codeNotObject     code = "not_object"     // the document is not a JSON object
 	codeSizeLimit     code = "size_limit"     // the redacted draft would be larger than canon.MaxBytes
 
-	// A rule would withhold a member that receipts require, or a value that contains one.
+	// A rule would withhold a member that receipts require, or a value that contains such a member.
 	codeProtectedField code = "protected_field"
 
 	// The pointer refers to no value, and no entry states that the value was withheld.

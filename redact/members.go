@@ -170,7 +170,7 @@ func (p *memberRules) namedRule(w *walk, around canon.Node, f frame, token strin
 }
 
 // secondRule returns the rule that withholds the second of two strings in an array. The first
-// string may be the name of the second one, as in a list of headers.
+// string may be the name of the second string, as in a list of headers.
 func (p *memberRules) secondRule(w *walk, around canon.Node, f frame) (rule string, ok bool) {
 	list := w.listName(2)
 	switch {

@@ -81,8 +81,8 @@ func (s *nameSet) has(folded string) bool {
 // isHeaders reports whether a folded name denotes an object that contains headers.
 func isHeaders(folded string) bool { return strings.HasSuffix(folded, "headers") }
 
-// sensitiveHeader implements the header rule of upstream, which keeps some headers and withholds
-// any other header whose name contains a sensitive word. It also withholds x-idempotency-key.
+// sensitiveHeader implements upstream's header rule, which keeps some headers and withholds any
+// other header whose name contains a sensitive word. It also withholds x-idempotency-key.
 func sensitiveHeader(name string) bool {
 	name = strings.ReplaceAll(strings.ToLower(strings.TrimSpace(name)), "_", "-")
 	// These headers are kept even if their names contain a sensitive word.

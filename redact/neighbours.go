@@ -75,7 +75,7 @@ func hasWord(list, word string) bool {
 const hashWords = "sha256sum sha256 sha512 sha384 sha224 sha1 md5 sha hash digest checksum fingerprint hmac crc32"
 
 // isHashName reports whether the name of a member of an open object denotes a hash of a withheld
-// member. For a member pin, such names are pin_sha256, hash_of_pin, just hash, or a name that is
+// member. For a member pin, such names are pin_sha256, hash_of_pin, hash, and the names that are
 // used for hashes of tool inputs and results. All names must be folded.
 func isHashName(name string, withheld map[string]bool) bool {
 	switch name {

@@ -179,8 +179,8 @@ func Upstream() Rules {
 }
 
 // Default returns the rules for everyday use: upstream's names, headers, URLs anywhere in a string,
-// user names in the paths of home directories, and [secret.Default], which finds more secrets than
-// upstream's patterns and has fewer false positives.
+// user names in the paths of home directories, and [secret.Default]. These detectors find more
+// secrets than upstream's patterns, with fewer false positives.
 func Default() Rules {
 	r := Upstream()
 	r.Name = "default"
@@ -189,9 +189,10 @@ func Default() Rules {
 	return r
 }
 
-// Strict returns the rules from [Default], and additional rules that withhold content from people
-// and models: members that usually contain such content, by name, and the free-text members of a
-// receipt. Such content includes the inputs and results of tools.
+// Strict returns the rules from [Default], and additional rules that withhold the content that
+// people and models have written. These rules match members that usually contain such content, by
+// name, and the free-text members of a receipt. Such content includes the inputs and results of
+// tools.
 func Strict() Rules {
 	r := Default()
 	r.Name = "strict"

@@ -135,7 +135,7 @@ func TestHostileTexts(t *testing.T) {
 	}
 }
 
-// TestRepeated verifies that a string that contains many secrets also takes linear time.
+// TestRepeated verifies that redacting a string with many secrets also takes linear time.
 func TestRepeated(t *testing.T) {
 	p := compile(t, redact.Default())
 	size := 1 << 14

@@ -24,8 +24,8 @@ func (v *view) source(at int) int {
 	return int(v.marks[i].source) + at - int(v.marks[i].at)
 }
 
-// A level is an encoding of text within text: the first byte of its escapes, and a decoder for
-// them.
+// A level describes an encoding of text within text: the first byte of its escapes, and a decoder
+// for them.
 type level struct {
 	begins  byte
 	decoder func([]byte) (decoded []byte, size int)
