@@ -31,7 +31,7 @@ func mixed(n int) string {
 
 func hexes(n int) string { return strings.Repeat("8f3a91c7e20b5d64", n/16+1)[:n] }
 
-// TestUpstreamDetectors verifies that each pattern accepts text of its minimum and its maximum
+// TestUpstreamDetectors verifies that each pattern accepts text of the minimum and the maximum
 // length, and rejects text that is one character shorter or longer (session-bundle.md, section 4).
 func TestUpstreamDetectors(t *testing.T) {
 	s := compile(t, Upstream())
@@ -107,10 +107,10 @@ func samples(t testing.TB) []sample {
 // TestSamples verifies that the gitleaks samples, with and without secrets, have the recorded
 // results (reliability #203). Any match counts.
 //
-// Two secrets are not found: one with braces around both parts of the value of curl's --user, and
-// the text "service_account", which is not actually a secret. Of the nine samples that gitleaks
-// does not treat as secrets, four differ from a secret only in length or alphabet, two are secrets
-// in files with another name, and three are on a gitleaks allowlist.
+// Two secrets are not found: one in which both parts of the value of curl's option --user are in
+// braces, and the text "service_account", which is not actually a secret. Of the nine samples that
+// gitleaks does not treat as secrets, four differ from a secret only in length or alphabet, two are
+// secrets in files with another name, and three are on a gitleaks allowlist.
 func TestSamples(t *testing.T) {
 	for _, test := range []struct {
 		name                string
