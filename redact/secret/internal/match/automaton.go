@@ -81,8 +81,8 @@ func (a *automaton) compile() {
 		a.class[c] = dense[class[c]]
 	}
 
-	// There are two classes for non-ASCII bytes: those that continue a letter and those that begin
-	// one.
+	// There are two classes for non-ASCII bytes: bytes that continue a letter and bytes that begin
+	// a letter.
 	a.letters = append(a.letters, trail, lead)
 	for c := utf8.RuneSelf; c < 256; c++ {
 		if a.class[c] = uint8(len(a.letters) - 1); c < lead {

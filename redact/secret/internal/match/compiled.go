@@ -19,7 +19,7 @@ type compiled struct {
 	allow    []allowance
 
 	whole  *program // searches the text
-	within *program // searches a part of the text; if back is set, the part begins one rune before the first position of a match
+	within *program // searches a part of the text; if back is set, the part begins one rune before the first possible match
 	at     *program // matches only at the beginning of such a part
 	start  *program // matches only at the beginning of the text
 	back   bool     // the pattern depends on the text before a match
