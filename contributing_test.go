@@ -60,8 +60,8 @@ func TestArchitectureIsLinked(t *testing.T) {
 	}
 }
 
-// docsWords and readmeWords are the maximum numbers of words below docs, without generated tables,
-// and in README.md.
+// docsWords is the maximum number of words below docs, without generated tables. readmeWords is the
+// maximum for README.md.
 const docsWords, readmeWords = 35_000, 1500
 
 // TestDocsLength verifies that the documentation stays short.
