@@ -114,7 +114,7 @@ func newProject(t *testing.T) (root string) {
 	return root
 }
 
-// copyOf returns a copy of the project in a directory, with an uncommitted receipt and key.
+// copyOf copies the project in a directory, and adds an uncommitted receipt and key.
 func copyOf(t *testing.T, folder string) *project {
 	t.Helper()
 	root := t.TempDir()

@@ -193,7 +193,7 @@ func fitting(t *testing.T, file string, s *schemas.Schema, text string) canon.No
 }
 
 // TestControls verifies that commands that print foreign text never print a terminal control
-// character or a forged line. The inputs are all fixtures and receipts in which every foreign
+// character or a forged line. The inputs are all fixtures, and receipts in which every foreign
 // string is a trap.
 func TestControls(t *testing.T) {
 	for _, c := range some(cases(t)) {

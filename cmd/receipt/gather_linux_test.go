@@ -27,8 +27,8 @@ func oneLine(t *testing.T, name string) string {
 }
 
 // TestReportsAtOnce verifies that a client receives the report on a receipt without sending another
-// receipt. The first report is delayed until the second receipt is sent, because a single document
-// is reported in a different form.
+// receipt. As an exception, the first report is delayed until the second receipt is sent, because a
+// single document is reported in a different form.
 func TestReportsAtOnce(t *testing.T) {
 	line := oneLine(t, "valid/task.json")
 	for _, format := range []string{"json", "ndjson"} {

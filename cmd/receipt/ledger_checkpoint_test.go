@@ -71,8 +71,8 @@ func issueThree(t *testing.T, path string) {
 	}
 }
 
-// TestLedgerPruningDamaged verifies that damage that affects many receipts is reported for the
-// ledger instead of for a receipt without an ID.
+// TestLedgerPruningDamaged verifies that damage to many receipts is reported for the ledger instead
+// of for a receipt without an ID.
 func TestLedgerPruningDamaged(t *testing.T) {
 	dir := t.TempDir()
 	path, key, checkpoint, archive := filepath.Join(dir, "ledger.db"), filepath.Join(dir, "log.json"), filepath.Join(dir, "three.txt"), filepath.Join(dir, "three.jsonl")

@@ -16,7 +16,7 @@ import (
 )
 
 // TestNoFile verifies that a pipe is never replaced by an output file, with or without --force.
-// Otherwise, a privileged user who runs a command with -o /dev/null --force could lose /dev/null.
+// Otherwise, a privileged user who runs a command with "-o /dev/null --force" could lose /dev/null.
 func TestNoFile(t *testing.T) {
 	inFolder(t, 1)
 	for name, text := range map[string]string{"task.json": fixture(t, "valid/task.json"), "trust.json": fixture(t, "keys/trust.json"), "key.json": fixture(t, "keys/key_second.private.json")} {

@@ -95,8 +95,8 @@ func (w *typist) ends(exit int) (stdout, stderr string) {
 	return w.out.String(), w.told.String()
 }
 
-// TestPassphrase verifies that a key that was generated with encryption signs only after its
-// passphrase was typed, and that stdin and stdout remain available for the receipt.
+// TestPassphrase verifies that an encrypted key signs only after its passphrase has been typed, and
+// that stdin and stdout remain available for the receipt.
 func TestPassphrase(t *testing.T) {
 	dir := t.TempDir()
 	draft := readFile(t, "../../docs/draft.json")
@@ -137,8 +137,8 @@ func TestPassphrase(t *testing.T) {
 	}
 }
 
-// lightlyEncrypted returns a private key in the format of keys generate --encrypt, but with a lower
-// work factor.
+// lightlyEncrypted returns a private key in the format of "keys generate --encrypt", but with a
+// lower work factor.
 func lightlyEncrypted(t *testing.T, key string) []byte {
 	t.Helper()
 	recipient, err := age.NewScryptRecipient("correct horse")

@@ -340,8 +340,8 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// TestProgressOfInput verifies that the amount of input that was read is shown while more input
-// arrives.
+// TestProgressOfInput verifies that the amount of input that has been read is shown while more
+// input arrives.
 func TestProgressOfInput(t *testing.T) {
 	dir := progressFiles(t)
 	read := func(name string) []byte {

@@ -108,7 +108,8 @@ func (r *reader) serve(line string) {
 	}
 }
 
-// keepsTheSecret verifies that no receipt and no output contains the password from the log.
+// keepsTheSecret verifies that neither the receipt nor the output contains the password from the
+// log.
 func (r *reader) keepsTheSecret() {
 	r.t.Helper()
 	const secret = "tulips-and-thyme"

@@ -274,8 +274,8 @@ func wrongRules(s knownSecret) map[string]string {
 	}
 }
 
-// wrongDisclosures returns disclosure files that verify and disclose reject or that match no
-// receipt.
+// wrongDisclosures returns disclosure files that the commands "verify" and "disclose" reject, and
+// files that match no receipt.
 func wrongDisclosures(t *testing.T, good []byte, s knownSecret) map[string][]byte {
 	t.Helper()
 	v, _ := json.Marshal(s.text)

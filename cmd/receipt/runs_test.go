@@ -11,9 +11,10 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// runs [-codes] LINE… runs receipt once per line, with the words of the line as its arguments. A
-// line that contains {A,B} represents two lines, one with A and one with B. For each line, runs
-// prints the line, its output, and its exit code. With -codes, it prints only the exit codes.
+// runs implements the script command "runs [-codes] LINE…", which runs receipt once per line, with
+// the words of the line as its arguments. A line that contains {A,B} represents two lines, one with
+// A and one with B. For each line, runs prints the line, its output, and its exit code. With
+// -codes, it prints only the exit codes.
 func runs(run func(*testscript.TestScript, []string) ran) func(*testscript.TestScript, bool, []string) {
 	return func(ts *testscript.TestScript, neg bool, args []string) {
 		codes := len(args) > 0 && args[0] == "-codes"

@@ -192,7 +192,7 @@ func newMemoryGroup(t *testing.T, limit int64) *memoryGroup {
 	return g
 }
 
-// command returns a command for a program that is in the group from its first instruction.
+// command returns a command that runs a program inside the group from its first instruction on.
 func (g *memoryGroup) command(program, soft string, args ...string) *exec.Cmd {
 	script := `exec "$@"`
 	if g.dir != "" {
@@ -452,8 +452,8 @@ func (a *attack) bomb(body []byte) {
 	}
 }
 
-// send returns the status code of the response, or 0 if there was none, and the size of the
-// response.
+// send returns the status code and the size of the response. If there was no response, the status
+// code is 0.
 func (a *attack) send(client *http.Client, key, media string, body []byte) (status int, answered int64) {
 	q, err := http.NewRequestWithContext(a.ctx, "POST", a.url+"/v1/verify", bytes.NewReader(body))
 	if err != nil {

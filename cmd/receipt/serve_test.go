@@ -151,7 +151,7 @@ func (r *running) do(method, path, body string, headers ...string) (status int, 
 	return resp.StatusCode, string(text)
 }
 
-// expects sends a request and checks the status of the response and that the response contains a
+// expects sends a request, and checks that the response has the given status and contains the given
 // string.
 func (r *running) expects(status int, holds, method, path, body string, headers ...string) {
 	r.t.Helper()

@@ -16,8 +16,8 @@ import (
 	"github.com/receiptkit/receiptkit/fixtures/vectors"
 )
 
-// TestTenReceipts verifies that receipt show prints the receipts of ten logs in at most 40 lines of
-// 80 columns, and that every printed number matches a separate count of the JSON.
+// TestTenReceipts verifies that "receipt show" prints the receipts of ten logs in at most 40 lines
+// of 80 columns, and that every printed number matches a separate count of the JSON.
 func TestTenReceipts(t *testing.T) {
 	for _, log := range []string{ // logs from different agents and of different sizes
 		"sources/claude-stream-rust-code-agent-sdks/permission_denials.jsonl",
