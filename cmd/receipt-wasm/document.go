@@ -30,7 +30,7 @@ type document struct {
 	Headline  *headline.Headline // nil if the source is not a JSON object
 }
 
-// open returns the document in a source for which the report with the given index was made. It
+// open returns the document in a source that is described by the report with the given index. It
 // verifies nothing.
 func open(ctx context.Context, s stream.Source, index int) (*document, error) {
 	text, err := find(ctx, s, index)
@@ -64,7 +64,7 @@ func open(ctx context.Context, s stream.Source, index int) (*document, error) {
 	return d, nil
 }
 
-// find returns the text for which the report with the given index was made. If the text is an API
+// find returns the text that is described by the report with the given index. If the text is an API
 // envelope or an attestation, it returns the receipt inside.
 func find(ctx context.Context, s stream.Source, index int) ([]byte, error) {
 	found, err := s.Find(index, false)

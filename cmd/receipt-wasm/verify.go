@@ -51,7 +51,7 @@ type request struct {
 	Tool    string // name of this program in the summary
 }
 
-// The type options contains the choices on the page, encoded as JSON.
+// options contains the choices on the page, encoded as JSON.
 type options struct {
 	IntegrityOnly bool   `json:"integrity_only"` // even if there are keys
 	Issuer        string `json:"issuer"`         // required issuer.id; "": any
