@@ -48,8 +48,8 @@ func Main(drivers ...ledger.Driver) {
 // time, but verifies 1.1 GB of lines within 64 MiB.
 //
 // The limit applies only after the first collection, at 16 MiB. Otherwise, a small heap would be
-// collected ten times while the secret detectors are compiled, which takes longer than compiling
-// them.
+// collected ten times while the secret detectors are compiled. These collections would take longer
+// than the compilation itself.
 func limitGarbage() {
 	if os.Getenv("GOGC") != "" {
 		return
