@@ -28,7 +28,7 @@ const (
 // mostSentence is the maximum length of a headline in the list, in bytes.
 const mostSentence = 200
 
-// dataDir is the name of the directory with the data files of a view.
+// dataDir is the name of the directory that contains a view's data files.
 const dataDir = "data"
 
 // A site writes a view while receipts are verified.
