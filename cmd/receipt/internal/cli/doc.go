@@ -1,4 +1,4 @@
-// Package cli contains the code that all commands share: their environment (Env), exit codes,
-// failures with a hint, flags, escaping of untrusted text, writing of files, and running of
+// Package cli contains the code that all commands share: the environment (Env), exit codes,
+// failures with hints, flags, and functions that escape untrusted text, write files, and run
 // programs. It depends on receipts only for verdicts, keys, and times.
 package cli

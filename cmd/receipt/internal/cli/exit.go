@@ -50,7 +50,7 @@ func Usage(hint, format string, args ...any) error {
 	return &Failure{ExitUsage, fmt.Errorf(format, args...), hint}
 }
 
-// An interrupted error replaces the message of a canceled context with a clearer one.
+// An interrupted error replaces the message of a canceled context with a clearer message.
 type interrupted struct{ error }
 
 func (interrupted) Error() string   { return "interrupted" }

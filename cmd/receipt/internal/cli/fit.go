@@ -122,8 +122,8 @@ func hangOf(line string, width int) (start, hang int) {
 	return indent, indent
 }
 
-// commandIn returns the index of the first word of a command of this program that extends to the
-// end of words. If there is no such command, it returns len(words). The command must be at the
+// commandIn finds a command of this program that extends to the end of words, and returns the index
+// of its first word. If there is no such command, it returns len(words). The command must be at the
 // beginning, or follow a word that ends in a colon. Each plain word in it must be a subcommand or
 // the value of a flag, because any other plain word means that the text is prose.
 func commandIn(words []string) int {

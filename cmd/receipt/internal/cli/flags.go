@@ -76,7 +76,7 @@ func (i *instant) Set(text string) (err error) {
 	return nil
 }
 
-// choices is the key of a flag's annotation that contains the values that the flag accepts.
+// choices is the annotation key for the values that a flag accepts.
 const choices = "receipt_choices"
 
 // Choices records the values that a flag accepts. Shells complete them.

@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// lingering is how long processes that a program started may keep its output open.
+// lingering is the time for which processes started by a program may keep the program's output
+// open.
 const lingering = 250 * time.Millisecond
 
 // Errors of Run.
@@ -21,8 +22,8 @@ var (
 	ErrLate = errors.New("it took too long")
 )
 
-// A Program is a program that may hang, write endlessly, or leave processes behind. It is run once,
-// and killed if it exceeds a limit.
+// A Program runs an external program that may hang, write endlessly, or leave processes behind. It
+// is run once, and killed if it exceeds a limit.
 type Program struct {
 	Path     string
 	Args     []string // without the path

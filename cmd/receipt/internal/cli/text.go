@@ -150,8 +150,8 @@ func Count(n int) string { return Group3(strconv.Itoa(n)) }
 
 const LabelWidth = 13
 
-// Rows formats lines under one label. If there are more lines than most, it replaces the
-// other lines with the number of lines that are omitted from total.
+// Rows formats lines under one label. If there are more lines than most, it omits the other lines
+// and states their number, based on total.
 func Rows(label string, lines []string, most, total int) string {
 	var b strings.Builder
 	for i, line := range lines {
