@@ -11,8 +11,8 @@ import (
 // caseSchema marks a file as a case.
 const caseSchema = "receipt-corpus-case-1"
 
-// A testCase is the file of a case, which describes the input for a verifier independently of any
-// verifier.
+// A testCase is the content of a case file, which describes an input in a form that does not depend
+// on the verifier.
 type testCase struct {
 	Schema  string    `json:"schema"`
 	Task    string    `json:"task"` // verify, check_replay, or check_bundle

@@ -410,7 +410,7 @@ func (v small) decode(value string) ([]byte, bool) {
 	return sig, ok && err == nil && len(sig) == ed25519.SignatureSize && !strings.ContainsAny(text, "\r\n")
 }
 
-// counts reports whether a key may speak for the issuer of a receipt at the time of the receipt. If
+// counts reports whether, at the time of a receipt, a key may speak for the receipt's issuer. If
 // not, the second result reports whether that refutes the receipt.
 func (v small) counts(g *given, k *jwk, doc *canon.Document) (counts, refutes bool) {
 	root := doc.Root()
