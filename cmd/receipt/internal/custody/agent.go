@@ -63,7 +63,7 @@ func openAgent(ctx context.Context, e *cli.Env, name string, o Options) (*keys.S
 	return newRemote(e, name, o.ID, &agentKey{s, key, key.(ssh.CryptoPublicKey).CryptoPublicKey()})
 }
 
-// isFingerprint reports whether text has the form in which ssh-keygen -l prints a SHA-256
+// isFingerprint reports whether text has the form in which "ssh-keygen -l" prints a SHA-256
 // fingerprint.
 func isFingerprint(text string) bool {
 	digest, found := strings.CutPrefix(text, "SHA256:")
@@ -82,7 +82,7 @@ func choose(name, fingerprint string, list []*agent.Key) (ssh.PublicKey, error) 
 			continue // the key type is not supported
 		}
 
-		// For a certificate, ssh-add -l prints the fingerprint of its key, so such an entry
+		// For a certificate, "ssh-add -l" prints the fingerprint of its key, so such an entry
 		// matches, too.
 		if c, ok := key.(*ssh.Certificate); ok {
 			certified = certified || ssh.FingerprintSHA256(c.Key) == fingerprint

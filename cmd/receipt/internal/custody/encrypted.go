@@ -87,8 +87,8 @@ func (t *typist) Unwrap(stanzas []*age.Stanza) ([]byte, error) {
 const maxWorkFactor = 20
 
 // workFactor returns the largest scrypt work factor in a file (C2SP age, "The scrypt recipient
-// type"), so that a file that exceeds the limit is rejected before the prompt. Malformed stanzas
-// are skipped here, because age itself rejects them.
+// type"). A file that exceeds the limit can therefore be rejected before the prompt. Malformed
+// stanzas are skipped here, because age itself rejects them.
 func workFactor(stanzas []*age.Stanza) (most int) {
 	for _, s := range stanzas {
 		if s.Type != "scrypt" || len(s.Args) != 2 {
@@ -101,7 +101,7 @@ func workFactor(stanzas []*age.Stanza) (most int) {
 	return most
 }
 
-// Encrypt encrypts the text of a private key with a passphrase, as age -p -a does.
+// Encrypt encrypts the text of a private key with a passphrase, in the same way as "age -p -a".
 func Encrypt(text []byte, passphrase string) ([]byte, error) {
 	to, err := age.NewScryptRecipient(passphrase)
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 // pkcs8Type is the PEM type of an encrypted private key (RFC 7468 section 11).
 const pkcs8Type = "ENCRYPTED PRIVATE KEY"
 
-// Limits on the work that a file can require, which is some seconds and 1 GiB of memory.
+// Limits on the work that a file can require: some seconds, and 1 GiB of memory.
 const (
 	maxIterations = 10_000_000
 	maxScryptN    = 1 << 20
