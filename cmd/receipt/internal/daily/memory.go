@@ -44,7 +44,7 @@ type keptReceipt struct {
 	Signed   bool
 }
 
-// memoryOf returns the memory of a ledger, which is next to the file of the ledger. A ledger that
+// memoryOf returns the memory of a ledger. The memory is next to the ledger's file. A ledger that
 // is not a file has no memory.
 func memoryOf(o *Options) memory {
 	path, file := input.LedgerFile(o.Ledger)

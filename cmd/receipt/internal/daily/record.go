@@ -226,8 +226,8 @@ func (m *maker) early(w *work, e *entry) (status, error) {
 	return m.same(root)
 }
 
-// unchanged returns known if the ledger is known to contain the receipt of a task, and ""
-// otherwise.
+// unchanged returns the status known if the ledger is known to contain the receipt of a task.
+// Otherwise, it returns "".
 func (m *maker) unchanged(w *work, e *entry) status {
 	k := m.kept[e.Receipt]
 	if k == nil || m.options.Signer != nil && !k.Signed {
@@ -354,7 +354,8 @@ func withhold(field string, value []byte) canon.Digest {
 	return redact.Disclosure{Field: field, Salt: hex.EncodeToString(salt[:]), Value: value}.Commitment()
 }
 
-// sums returns the value that logsOf would return for a draft from the lines of a task.
+// sums returns the value that logsOf would return for a draft that is created from the lines of a
+// task.
 func (m *maker) sums(w *work) (string, error) {
 	var list []string
 	for n, f := range w.files {

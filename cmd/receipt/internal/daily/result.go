@@ -136,7 +136,7 @@ func (r *result) notRecorded(list receipt.Pointers) {
 // maxUnread is the maximum number of record types that are counted separately.
 const maxUnread = 64
 
-// notRead adds the numbers of records in a log that were not read, by type.
+// notRead adds the numbers of unread records in a log, by type.
 func (r *result) notRead(of canon.Node) {
 	for name, n := range of.Members() {
 		kind := name.String()

@@ -28,10 +28,10 @@ type Options struct {
 	JSON      bool           // the result is printed as JSON
 	Output    string         // for drafts
 	Force     bool
-	Own       []Folder // A work item is a task that may have to be recorded.
+	Own       []Folder // the agent directories of the user, if they are recorded
 }
 
-// A work is a task that may have to be recorded.
+// A work item is a task that may have to be recorded.
 type work struct {
 	*source.Task
 	files  []*logFile // of the parts

@@ -28,8 +28,8 @@ type sink interface {
 
 	heads(ctx context.Context) ([]ledger.StreamHead, error) // heads of the streams that grew
 
-	// state returns a key for the set of receipts that before may return, or "" if they are
-	// unknown.
+	// state returns a key for the set of receipts that the method before may return, or "" if they
+	// are unknown.
 	state(ctx context.Context) string
 
 	commit() error
@@ -175,8 +175,8 @@ func (s *ledgerSink) find(id string) (*stored, error) {
 	return &stored{id, sealed.Stream(), sealed.Hash().String(), sealed}, nil
 }
 
-// former returns the hash of the receipt that this receipt supersedes, or "" if there is none or
-// the hash is unknown.
+// former returns the hash of the receipt that this receipt supersedes. It returns "" if there is no
+// such receipt or its hash is unknown.
 func (r *stored) former() string {
 	if r.sealed == nil {
 		return ""
