@@ -65,7 +65,8 @@ func exists(path string) bool {
 	return path != "" && err == nil
 }
 
-// misnumbered returns a hint about addressing a line or an item of a file by its number, from 1.
+// misnumbered returns a hint about addressing a line or an item of a file by its number, which
+// starts at 1.
 func misnumbered(path string) string {
 	at := strings.LastIndexAny(path, ":#")
 	if at <= 0 || !exists(path[:at]) {

@@ -49,7 +49,7 @@ func MatchID(id, text string) (fit int) {
 	return fit
 }
 
-// FindID returns the receipt_id in a ledger that matches a string best according to MatchID. If
+// FindID returns the receipt_id in a ledger that best matches a string, according to MatchID. If
 // there is no match, it returns the string itself. If several IDs match equally well, it returns an
 // error.
 func FindID(ctx context.Context, l ledger.Reader, text string) (string, error) {

@@ -39,7 +39,7 @@ func ReadReport(data []byte) (*SavedReport, error) {
 	text := bytes.TrimSpace(data)
 	r := &SavedReport{}
 
-	// The output of verify can be large, so it is parsed line by line.
+	// The output of "receipt verify" can be large, so it is parsed line by line.
 	if lines := bytes.Split(text, []byte("\n")); bytes.HasPrefix(text, []byte(ReportsBegin[:len(ReportsBegin)-1])) {
 		if whole, err := r.readLines(lines); whole || err != nil {
 			return r.checked(err)
@@ -93,9 +93,8 @@ func parseReport(text []byte) (*canon.Document, error) {
 	return doc, doc.Parse(text, canon.Limits{Bytes: MaxReportBytes})
 }
 
-// readLines reads the form that verify writes, with one report per line, so that only one line is
-// in memory at a time. readLines reads the form that "receipt verify" writes, which has one report
-// per line, so that only one line is in memory at a time.
+// readLines reads the form that "receipt verify" writes, which has one report per line, so that
+// only one line is in memory at a time. It returns false if the text has another form.
 func (r *SavedReport) readLines(lines [][]byte) (whole bool, err error) {
 	const begin, none, end, summary = `"reports":[`, `"reports":[],`, `],`, `"summary":`
 	if len(lines) < 4 || string(lines[1]) != begin && string(lines[1]) != none {

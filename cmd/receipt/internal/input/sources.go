@@ -113,8 +113,8 @@ func (s *Selection) addPattern(pattern string, kind stream.Kind) {
 	}
 }
 
-// addFolder walks a directory in lexical order. It does not follow symbolic links, which
-// can lead anywhere, or form a cycle.
+// addFolder walks a directory in lexical order. It does not follow symbolic links, because they can
+// lead anywhere or form a cycle.
 func (s *Selection) addFolder(root string, kind stream.Kind) {
 	before := len(s.Sources)
 	failed := len(s.Missing)
@@ -230,7 +230,8 @@ func (s *Selection) SpoolStdin(ctx context.Context, dir string, twice bool, show
 	}
 
 	// No other process needs the name of the file. Without a name, the file disappears when the
-	// process ends. If the system cannot remove a file that is in use, remove does so later.
+	// process ends. If the system cannot remove a file that is in use, the function remove removes
+	// it later.
 	_ = os.Remove(f.Name())
 	remove = func() { f.Close(); os.Remove(f.Name()) }
 
@@ -271,8 +272,7 @@ func ReadList(e *cli.Env, path string) ([]string, error) {
 	}
 
 	// A name may contain line ends. However, a list without NULs that contains line ends is an
-	// error, unless there is a file with that name. If there is a single name that contains line
-	// ends and no such file exists, it is treated as a list without NULs.
+	// error, unless there is a file with that name.
 	list := strings.Split(text, "\x00")
 	if _, err := os.Lstat(text); err != nil && len(list) == 1 && strings.Contains(text, "\n") {
 		return nil, cli.Usage("create such a list with find -print0", "%q separates paths with line ends, expected NUL", cli.SourceName(path))

@@ -45,7 +45,7 @@ func KindOfFile(path string) kind.Found {
 	return kind.Found{}
 }
 
-// IsReport reports whether a file begins like a report of verify in JSON or NDJSON.
+// IsReport reports whether a file begins like a report of "receipt verify" in JSON or NDJSON.
 func IsReport(path string) bool { return begunReport(headOf(path)) }
 
 // headOf returns the first bytes of a regular file, or nil if it cannot be read.
