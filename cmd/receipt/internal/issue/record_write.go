@@ -71,8 +71,8 @@ func writeAfter(e *cli.Env, output *cli.OutputFlags, draft []byte, files ...*cli
 	return cli.CommitAll(append(files, public)...)
 }
 
-// A withheld collects the values that a draft withholds, and the salts of their commitments. They
-// are written to a file that only its owner can read.
+// A withheld list collects the values that a draft withholds, and the salts of their commitments.
+// They are written to a file that only its owner can read.
 type withheld struct {
 	path   string
 	values redact.Disclosures
