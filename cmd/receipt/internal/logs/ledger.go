@@ -111,7 +111,8 @@ its newest receipts. It must not be on a network file system.`,
 	}
 }
 
-// onLedger returns the function of a command that reads the ledger in its first argument.
+// onLedger returns a function for a command whose first argument is a ledger. The function opens
+// the ledger for reading, and passes it to run.
 func onLedger(e *cli.Env, run func(ctx context.Context, e *cli.Env, l ledger.Database, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		l, err := input.OpenLedger(cmd.Context(), e, args[0], false)
