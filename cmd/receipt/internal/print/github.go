@@ -33,10 +33,10 @@ type annotation struct {
 // An annotations contains the annotations of one level, by cause.
 type annotations struct {
 	level  string
-	first  []annotation // keys of causes, in order
+	first  []annotation // the first annotations, at most maxAnnotations, in order
 	count  int
 	causes map[string]*annotated
-	order  []string // keys of causes in order
+	order  []string // keys of causes, in order
 }
 
 // An annotated cause contains the first annotation for a cause, and the places of the other
@@ -66,7 +66,7 @@ func (p *githubPrinter) Report(rep *receipt.Report, _ []byte) error {
 	}
 
 	// For an undecided receipt, the cause is the reason. For a refuted receipt, the cause is the
-	// code. For a refuted receipt, each code is a cause.
+	// code.
 	if rep.Verdict == receipt.Refuted {
 		p.errors.add(a, a.title, rep.Address())
 	} else {

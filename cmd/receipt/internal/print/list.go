@@ -495,7 +495,8 @@ func streamLabel(s chain.Stream) string {
 	return strings.Join(parts, " / ")
 }
 
-// FindingName returns the name of the source or of the stream for a finding about the entire input.
+// FindingName returns the name of the source or of the stream that a finding is about. For any
+// other finding, it returns "the input".
 func FindingName(f stream.Finding) string {
 	switch {
 	case f.Source != "":

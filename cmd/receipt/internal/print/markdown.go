@@ -59,7 +59,7 @@ func list(b *bytes.Buffer, heading string, rows []string) {
 	}
 }
 
-// code returns a code span, in which Markdown and HTML have no special meaning.
+// code formats a string as a code span, in which Markdown and HTML have no special meaning.
 func code(text string) string {
 	fence := "`"
 	for strings.Contains(text, fence) {
