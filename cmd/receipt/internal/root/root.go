@@ -159,8 +159,7 @@ func plainUsage(usage func(*cobra.Command) error) func(*cobra.Command) error {
 	}
 }
 
-// withoutRepeats removes text from the usage of a command group that repeats the list of its
-// commands.
+// withoutRepeats removes text that repeats the list of commands from the usage of a command group.
 func withoutRepeats(cmd *cobra.Command, text string) string {
 	if cmd.HasParent() {
 		text = strings.Replace(text, "\nUse \""+cmd.CommandPath()+" [command] --help\" for more information about a command.\n", "", 1)
