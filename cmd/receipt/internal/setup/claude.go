@@ -24,7 +24,8 @@ type item struct {
 	whole, value span
 }
 
-// items returns the members or the elements of the value in a span, which is valid JSON.
+// items returns the members or the elements of a value. The value is in a span, and must be valid
+// JSON.
 func items(text []byte, in span) (list []item) {
 	dec := json.NewDecoder(bytes.NewReader(text[in.from:in.to]))
 	open, _ := dec.Token()

@@ -7,5 +7,5 @@ import (
 	"syscall"
 )
 
-// detach makes a program continue after the session of the process that starts it ends.
+// detach configures a program to keep running after the session of its parent has ended.
 func detach(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }

@@ -5,7 +5,7 @@ import (
 	"syscall"
 )
 
-// detach makes a program continue after the console of the process that starts it closes.
+// detach configures a program to keep running after the console of its parent has closed.
 func detach(cmd *exec.Cmd) {
 	const detachedProcess = 0x8
 	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: detachedProcess | syscall.CREATE_NEW_PROCESS_GROUP}

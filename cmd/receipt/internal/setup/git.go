@@ -32,7 +32,8 @@ func gitHook(ctx context.Context) (string, error) {
 	return filepath.Abs(strings.TrimSuffix(string(out), "\n"))
 }
 
-// addBlock adds the line to a hook before all other lines, because those may end the script.
+// addBlock adds the line to a hook before all other lines, because the other lines may end the
+// script.
 func addBlock(text []byte, line string) ([]byte, error) {
 	block := blockBegin + line + "\n" + blockEnd
 	if text == nil {

@@ -192,7 +192,7 @@ func hookLine(e *cli.Env, place string) (string, error) {
 }
 
 // runs returns the end of the line that runs a hook. The line never exits with code 2, because this
-// code would block Claude Code. Exit code 2 would block Claude Code.
+// code would block Claude Code.
 func runs(place string) string {
 	const failed = " || exit 1"
 	if place == "git" {

@@ -1,5 +1,5 @@
-// Package setup prepares a user's machine. The command init creates a key, a trust file, a ledger,
-// and defaults, and the command hook installs hooks for agents and for Git.
+// Package setup prepares a user's machine. The command "init" creates a key, a trust file, a
+// ledger, and defaults. The command "hook" installs hooks for agents and for Git.
 package setup
 
 import (
