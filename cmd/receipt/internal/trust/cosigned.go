@@ -68,7 +68,7 @@ func Claim(path string, h *Head) error {
 }
 
 // judge compares a claim with earlier claims. The result known reports whether an earlier claim is
-// equal.
+// the same as this claim.
 func (c *claim) judge(held []claim, path string) (known bool, err error) {
 	for _, h := range held {
 		switch {

@@ -134,8 +134,8 @@ func (f *EvidenceFlags) Apply(e *cli.Env, v *receipt.Verifier, file *KeyFile, op
 // Opened returns the opened checkpoint, or nil if there is none.
 func (f *EvidenceFlags) Opened() *receipt.Checkpoint { return f.opened }
 
-// If a trusted key signed the checkpoint, Signed describes the checkpoint and its log. Otherwise,
-// it returns "".
+// Signed describes the checkpoint and its log if a trusted key signed the checkpoint. Otherwise, it
+// returns "".
 func (f *EvidenceFlags) Signed() string {
 	if f.opened == nil || !f.opened.Signed {
 		return ""

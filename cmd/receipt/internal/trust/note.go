@@ -92,7 +92,7 @@ func LeavesText(n uint64) string {
 	return cli.Group3(strconv.FormatUint(n, 10)) + " receipts"
 }
 
-// Over returns a failure unless the checkpoint covers the first of the given leaves.
+// Over returns a failure unless the checkpoint has the root of the first h.Size leaves.
 func (h *Head) Over(leaves []merkle.Hash) error {
 	if n := uint64(len(leaves)); n < h.Size {
 		return h.TooLarge(n)
