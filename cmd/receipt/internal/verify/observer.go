@@ -18,7 +18,7 @@ type observer struct {
 	numbers map[canon.Digest]uint64 // position in the input, starting at 1, of each stated head that was read
 	count   uint64                  // number of receipts that were read
 	tree    merkle.Tree
-	refused bool // a receipt within the size of the checkpoint is not included, as far as known
+	refused bool // a receipt within the size of the checkpoint is not known to be included
 	covers  bool // the checkpoint covers the first receipts
 }
 
