@@ -14,7 +14,7 @@ import (
 	"github.com/receiptkit/receiptkit/fixtures/testsize"
 )
 
-// Accepted inputs, grouped by reliability number, and their canonical forms.
+// These are accepted inputs, grouped by reliability number, and their canonical forms.
 var transforms = []struct {
 	number    int
 	src, want string

@@ -21,9 +21,9 @@ const maxBytes = (math.MaxUint32 - 1) & math.MaxInt
 // limits the recursion of AppendCanonical.
 const maxDepth = 10_000
 
-// Limits specifies limits on the input of the parser. If a field is zero, its default applies. The
-// highest possible values are 4 GiB − 1 for Bytes and 10,000 for Depth; higher values have the same
-// effect.
+// Limits specifies the maximum size and the maximum nesting depth of input. If a field is zero, its
+// default applies. The highest possible values are 4 GiB − 1 for Bytes and 10,000 for Depth; higher
+// values have the same effect.
 type Limits struct {
 	Bytes int // of source
 	Depth int // nested arrays and objects
@@ -141,7 +141,7 @@ func (d *Document) LossyInteger() (Node, bool) {
 	return Node{d, d.lossy}, true
 }
 
-// text returns the unescaped content of the string node at.
+// text returns the unescaped content of the string node at index at.
 func (d *Document) text(at uint32) []byte {
 	n := &d.nodes[at]
 	if n.aux == none {

@@ -8,8 +8,8 @@ import (
 	"github.com/receiptkit/receiptkit/internal/untrusted"
 )
 
-// A Code identifies the cause of a syntax error. Codes are never renamed. Codes with which callers
-// compare have exported constants. The other codes are duplicate_name, invalid_utf8,
+// A Code identifies the cause of a syntax error. Codes are never renamed. Codes that callers need
+// for comparisons have exported constants. The other codes are duplicate_name, invalid_utf8,
 // lone_surrogate, number_range, trailing_data, and empty_input.
 type Code string
 
@@ -59,8 +59,8 @@ func found(src []byte, offset int) string {
 	return fmt.Sprintf("%q", r)
 }
 
-// hint returns the probable cause of an error, if the error is typical of some common damage, or
-// "".
+// hint returns the probable cause of an error that is typical of a common kind of damage, or "" for
+// any other error.
 func hint(src []byte, e *SyntaxError) string {
 	const resaved = "; it was probably re-saved or pasted, ask for it as an attachment"
 	rest := src[e.Offset:]

@@ -161,7 +161,7 @@ func (n Node) Pointer() string {
 		return ""
 	}
 
-	// Nodes are in source order, so the child that contains n is the first one whose descendants
+	// Nodes are in source order, so the child that contains n is the first child whose descendants
 	// end after n.
 	var b []byte
 	at := n.doc.Root()

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Rejected inputs, grouped by reliability number.
+// These are rejected inputs, grouped by reliability number.
 var refusals = []struct {
 	number int
 	src    string

@@ -54,8 +54,8 @@ func behindString(src []byte, i int) int {
 
 // Size returns an upper bound, in bytes, on the memory that [Document.Parse] uses at any time to
 // parse src, not including src itself. The result is typically twice the length of the text, ten
-// times for an array of single digits, and sixteen times in the worst case. Computing it takes
-// about a tenth of the time that parsing takes.
+// times for an array of single digits, and sixteen times in the worst case. Computing the result
+// takes about a tenth of the time that parsing takes.
 func Size(src []byte) int64 {
 	nodes := int64(mostNodes(src))
 	names := min(int64(bytes.Count(src, []byte{':'})), nodes)
