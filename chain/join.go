@@ -23,9 +23,9 @@ func Join(segments []Segment) []Segment {
 	pending := slices.DeleteFunc(slices.Clone(segments), func(s Segment) bool { return s.Count == 0 })
 	slices.SortFunc(pending, compareSegments)
 
-	// If several segments name the same head, the stream forks at that head, so none of them is
-	// joined to it.
-	follower := map[place]int{} // the only segment that names a given head; -1 if several segments name it
+	// If several segments state the same head as their predecessor, the stream forks at that head,
+	// so none of these segments is joined to it.
+	follower := map[place]int{} // the only segment that follows a given head; -1 if there are several
 	for i, s := range pending {
 		if s.First {
 			continue

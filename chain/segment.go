@@ -11,9 +11,9 @@ type Segment struct {
 	Stream   Stream
 	Count    uint64       // number of receipts
 	First    bool         // the first receipt states that it has no predecessor
-	Previous canon.Digest // the predecessor that the first receipt names; zero if First is set
+	Previous canon.Digest // the predecessor that the first receipt states; zero if First is set
 	Head     canon.Digest // the stated hash of the last receipt
-	Failures uint64       // number of receipts, not counting the first, that do not name the receipt before them
+	Failures uint64       // number of receipts after the first that do not state the preceding receipt as their predecessor
 }
 
 // SegmentOf returns the segment of a single receipt.

@@ -90,7 +90,7 @@ func TestJoins(t *testing.T) {
 	s := chain.Stream{Issuer: "i"}
 	list := links(4)
 	first, middle, last, none := fold(s, list[:2]), fold(s, list[2:3]), fold(s, list[3:]), chain.Segment{}
-	zero := chain.SegmentOf(s, chain.Link{Hash: digest(9)}) // names 32 zero bytes as its predecessor, which is not the hash of a receipt
+	zero := chain.SegmentOf(s, chain.Link{Hash: digest(9)}) // states 32 zero bytes as its predecessor, which are not the hash of any receipt
 	for _, c := range []struct {
 		a, b chain.Segment
 		want bool
