@@ -20,7 +20,7 @@ func ParseHash(text string) (Hash, error) {
 	var h Hash
 	b, err := base64.StdEncoding.Strict().DecodeString(text)
 	// encoding/base64 ignores line breaks. A string of 44 characters that decodes to 32 bytes
-	// cannot contain any.
+	// cannot contain a line break.
 	if err != nil || len(b) != len(h) || len(text) != base64.StdEncoding.EncodedLen(len(h)) {
 		return Hash{}, fmt.Errorf("merkle: expected the padded base64 of 32 bytes, found %.60q", text)
 	}

@@ -26,7 +26,7 @@ func (t *Tree) Append(leaf Hash) {
 // Size returns the number of leaves.
 func (t *Tree) Size() uint64 { return t.size }
 
-// Root returns the root of the tree of all leaves added so far.
+// Root returns the root of the tree that contains all leaves added so far.
 func (t *Tree) Root() Hash {
 	n := bits.OnesCount64(t.size)
 	if n == 0 {
