@@ -5,7 +5,7 @@
 // module defines its own format.
 //
 // A [Checkpoint] states that a log, identified by its origin, had a tree with the given size and
-// root. A [Log] verifies signatures by one of a log's keys. A [Witness] verifies cosignatures of a
+// root. A [Log] verifies signatures by one of a log's keys. A [Witness] verifies cosignatures by a
 // party that observes how the log grows. This package does not decide which keys are trusted; the
 // caller supplies them.
 //

@@ -35,7 +35,7 @@ func ProveExtension(leaves []merkle.Hash, size uint64) (*Extension, error) {
 	return &Extension{size, uint64(len(leaves)), merkle.Root(leaves[:size]), merkle.Root(leaves), hashes}, nil
 }
 
-// Check checks the proof against the sizes and roots in x. The error is an error from
+// Check checks the proof against the sizes and roots in x. Any error is from
 // [merkle.CheckConsistency].
 func (x *Extension) Check() error {
 	return merkle.CheckConsistency(x.Size1, x.Size2, x.Root1, x.Root2, x.Hashes)
