@@ -18,7 +18,8 @@ const (
 	leastIndex = 32 << 20
 )
 
-// A Bundle is a parsed JSON text. [Check] reports whether it has the structure of a bundle.
+// A Bundle is a parsed JSON text. [Check] reports whether a Bundle has the structure of a session
+// bundle.
 type Bundle struct{ doc *canon.Document }
 
 // Parse parses a bundle from data, which must not change while the bundle is in use. The error is

@@ -75,7 +75,7 @@ func check(r *rules, b *Bundle, m Markers, found *marks) (*Info, error) {
 		return nil, wrong
 	}
 
-	// Secrets in strings from the bundle are replaced with placeholders here, too.
+	// Secrets in strings from the bundle are also replaced with placeholders in Info.
 	info.BundleID, info.RunRecordID = found.clean(root.member("bundle_id")), found.clean(root.member("source").member("run_record_id"))
 	info.Mode = Mode(root.member("redaction").member("mode").content())
 	return info, nil

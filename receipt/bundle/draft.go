@@ -13,7 +13,7 @@ import (
 
 // DraftOptions supply values that a bundle does not contain. Only Issuer.ID is required.
 type DraftOptions struct {
-	Issuer       receipt.Issuer // Kind "" is harness
+	Issuer       receipt.Issuer // default Kind: harness
 	ReceiptID    string         // default: receipt_ followed by the bundle's id
 	IssuedAt     time.Time      // default: the time at which the bundle was created
 	WorkspaceRef string         // "": unreported
@@ -88,8 +88,8 @@ func (d *drafting) floor(at string) {
 // said returns the string value of a member, with placeholders for secrets.
 func (d *drafting) said(v value, name string) string { return d.marks.clean(v.member(name)) }
 
-// or returns told if it is not empty. If told is empty, or returns otherwise and lists the value as
-// unreported.
+// or returns told if it is not empty. If told is empty, the method returns the parameter otherwise,
+// and lists the value as unreported.
 func (d *drafting) or(told, otherwise, at string) string {
 	if told == "" {
 		d.untold(at)
