@@ -16,8 +16,8 @@ type expected struct {
 	silent []string // JSON Pointers of members that are absent from the events but present in the given receipts
 }
 
-// expect creates a receipt draft from events. If a required member is in no event, it is copied
-// from the first receipt that contains it.
+// expect creates a receipt draft from events. If no event contains a required member, the member is
+// copied from the first receipt that contains it.
 func expect(tell func(add func([]byte) error) error, others ...*receipt.Draft) (*expected, error) {
 	// If the events lack members, the recorder runs a second time, with options that supply these
 	// members.

@@ -227,8 +227,8 @@ func (c *judge) things(d difference) (list []string) {
 	return list
 }
 
-// place splits a pointer into a list into the element index and the rest of the pointer. The index
-// is -1 if the pointer does not refer to an element of the list.
+// place splits a pointer to a location in a list, and returns the element index and the rest of the
+// pointer. The index is -1 if the pointer does not refer to an element of the list.
 func place(at, list string) (i int, name string) {
 	rest, ok := strings.CutPrefix(at, list+"/")
 	if !ok {

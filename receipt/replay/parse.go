@@ -189,7 +189,7 @@ func (p *parser) override(key string, n canon.Node) Override {
 		var err error
 		if o.Stated, err = canon.ParseDigest(d.Text()); err != nil || d.Kind() != canon.KindString {
 			p.fail(at+".sha256", "expected sha256: and 64 lowercase hexadecimal digits")
-		} else if o.Stated.IsZero() { // a zero digest would mean that none is stated
+		} else if o.Stated.IsZero() { // a zero digest would represent an absent digest
 			p.fail(at+".sha256", "expected the digest of a value, found zeros")
 		}
 	}

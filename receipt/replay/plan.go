@@ -209,8 +209,7 @@ func (p *Plan) Events(run Run) iter.Seq2[[]byte, error] {
 // caller must have verified the source receipt.
 //
 // The report must be the verifier's report on the receipt of the replay. If the receipt of the
-// replay does not match the schema, Check adds nothing to the report. The error is an error from
-// the log.
+// replay does not match the schema, Check adds nothing to the report. Any error is from the log.
 func (p *Plan) Check(v *receipt.Verifier, rep *receipt.Report, replayed, source *canon.Document) error {
 	if rep.Check(receipt.StepSchema).Status != receipt.StatusPassed {
 		return nil

@@ -177,7 +177,7 @@ func (d dice) request(log *replay.Log) string {
 			put(dep.Key, "time", members{"value": strings.Replace(d.timeOf(log, dep), "Z", ".250Z", 1)})
 		case d.one(5) && !strings.Contains(dep.Key, " "):
 			put(dep.Key, "secret_value", nil)
-		case d.one(4), strings.Contains(dep.Key, " "): // a label is used if the key contains a space, because the key of an override must not
+		case d.one(4), strings.Contains(dep.Key, " "): // an override must not have a key with a space, so it has a label instead
 			put(prefix+":label:"+fmt.Sprint(len(all)), d.pick(kinds...), members{"event_id": dep.EventID})
 		default:
 			put(dep.Key, d.pick(kinds...), nil)
@@ -227,7 +227,7 @@ func (d dice) timeOf(log *replay.Log, dep record.Dependency) string {
 	return strings.Trim(string(a.Value), `"`)
 }
 
-// A place is a place in a receipt to be changed, with the expected finding.
+// A place describes a change in a receipt, and the expected finding.
 type place struct {
 	change func(members)
 	want   string // a code followed by a pointer
@@ -312,7 +312,8 @@ func places(d members) (list []place) {
 
 // TestRandomReplays verifies that the receipt of an honest replay is verified, for any log, any
 // request, and any names of events. Each single change must lead to exactly one finding. The test
-// uses 2,000 logs if CI is set, and 50 otherwise. RECEIPT_REPLAYS=10000 sets the number.
+// uses 2,000 logs if CI is set, and 50 otherwise. The variable RECEIPT_REPLAYS sets another number
+// of logs, such as 10000.
 func TestRandomReplays(t *testing.T) {
 	logs := 50
 	if testsize.Full() {
@@ -367,7 +368,8 @@ func TestRandomReplays(t *testing.T) {
 			}
 		}
 
-		// In some receipts, every place is changed; in all others, only one.
+		// In some receipts, every place is changed; in all other receipts, only one place is
+		// changed.
 		var fields members
 		draft, err := json.Marshal(told)
 		if err != nil {
