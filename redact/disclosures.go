@@ -234,8 +234,8 @@ func ParseDisclosures(data []byte) (*Disclosures, error) {
 		return nil, malformed("/disclosures_version", "expected 1")
 	}
 
-	// null means that the disclosures are not bound, which is represented by the zero digest. A
-	// digest that consists of zeros is therefore invalid in a file.
+	// The value null means that the disclosures are not bound. This is represented by the zero
+	// digest. A digest that consists of zeros is therefore invalid in a file.
 	d := &Disclosures{}
 	if bound := root.Member("receipt_hash"); bound.Kind() != canon.KindNull {
 		if d.ReceiptHash, err = canon.ParseDigest(bound.Text()); err != nil || d.ReceiptHash.IsZero() {

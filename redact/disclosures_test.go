@@ -235,8 +235,7 @@ func TestPrecision(t *testing.T) {
 	}
 }
 
-// TestSalts verifies that a source that is not random is rejected as a source of salts (number
-// 216).
+// TestSalts verifies that a source of salts is rejected if it is not random (number 216).
 func TestSalts(t *testing.T) {
 	p := compile(t, redact.Rules{Pointers: []string{"/metadata/**"}})
 	d := parse(t, `{"metadata":{"a":1,"b":2}}`)

@@ -27,7 +27,7 @@
 //
 // If the name of a member contains a secret, the object that contains the member is withheld. A
 // null value is never replaced, because it states that there is no value. If several values on a
-// path match, only the outermost one is withheld and gets an entry.
+// path match, only the outermost value is withheld and gets an entry.
 //
 // Digests of a withheld value are also withheld, because the digest of a short value, such as a
 // PIN, reveals the value to anyone who tries all candidates. The format has members for these

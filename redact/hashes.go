@@ -163,9 +163,8 @@ func (h *hunt) deltaHashes(root canon.Node) {
 	}
 }
 
-// touches reports whether a pointer is equal to one of the fields, is below one, or is above one.
-// No field is below another field, so only the two fields next to the pointer in sort order can
-// match.
+// touches reports whether a pointer is equal to, below, or above one of the fields. No field is
+// below another field, so only the two fields next to the pointer in sort order can match.
 func touches(fields []string, pointer string) bool {
 	i, found := slices.BinarySearchFunc(fields, pointer, comparePointers)
 	return found || i > 0 && below(pointer, fields[i-1]) || i < len(fields) && below(fields[i], pointer)

@@ -220,8 +220,8 @@ func Sensitive(name string) bool {
 		anyOf(secretEndings, func(end string) bool { return strings.HasSuffix(compact, end) })
 }
 
-// anyOf reports whether the function is returns true for any word in list. It is called for every
-// name in every document, so it must not allocate memory.
+// anyOf reports whether any word in list satisfies the predicate. It is called for every name in
+// every document, so it must not allocate memory.
 func anyOf(list string, is func(word string) bool) bool {
 	for word := range strings.FieldsSeq(list) {
 		if is(word) {

@@ -42,8 +42,8 @@ func hashRules() []hashRule {
 	}
 }
 
-// describedOnly reports whether a material has only metadata. If not, its sha256 is the digest of
-// bytes, which are in bytes_base64 or elsewhere.
+// describedOnly reports whether a material has only metadata. The sha256 of any other material is
+// the digest of bytes, which are in bytes_base64 or elsewhere.
 func describedOnly(e canon.Node) bool {
 	return e.Member("uri").IsZero() && e.Member("bytes_base64").IsZero()
 }
@@ -71,7 +71,7 @@ func hasWord(list, word string) bool {
 	return false
 }
 
-// hashWords are words with which the name of a hash may begin or end.
+// hashWords are the words that may begin or end the name of a hash.
 const hashWords = "sha256sum sha256 sha512 sha384 sha224 sha1 md5 sha hash digest checksum fingerprint hmac crc32"
 
 // isHashName reports whether the name of a member of an open object denotes a hash of a withheld

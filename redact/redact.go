@@ -106,7 +106,7 @@ func (p *Policy) Redact(d *canon.Document, salts io.Reader) (*Result, error) {
 // Find returns the locations of all values that the policy would withhold from a document,
 // including values that cannot be withheld. The document may be sealed. The pointers in the result
 // contain no secret that the policy can detect. Findings are in the order of redactions[]. If the
-// findings are too long to be listed, the only finding is the entire document, with the rule
+// findings would be too long, there is only one finding: the entire document, with the rule
 // size_limit.
 func (p *Policy) Find(d *canon.Document) []Finding {
 	hits, ok := p.plan(d)

@@ -242,7 +242,7 @@ func TestSummary(t *testing.T) {
 	}
 }
 
-// TestErrorsAreShort verifies that a draft cannot make an error long, and that all problems are
+// TestErrorsAreShort verifies that the length of an error is limited, and that all problems are
 // counted.
 func TestErrorsAreShort(t *testing.T) {
 	p := compile(t, redact.Rules{Names: []string{"id"}})

@@ -25,11 +25,11 @@ type Rules struct {
 
 	// Names contains member names that are matched anywhere in the document. The case of ASCII
 	// letters and the characters _, -, and space are ignored, so api_key also matches apiKey. A
-	// name that begins with * matches all names that end with the rest of it.
+	// name that begins with * matches all names that end with the text after the *.
 	Names []string
 
-	// Headers withholds sensitive headers, which are members of an object whose name is or ends in
-	// headers.
+	// Headers withholds sensitive headers. Headers are the members of an object whose name is
+	// headers or ends in headers.
 	Headers bool
 
 	// Members searches each string member together with its name, as NAME="VALUE", so that
@@ -46,7 +46,7 @@ type Rules struct {
 	References bool
 
 	// Detectors search strings and names for secrets. If two detectors match the same text, the
-	// placeholder has the name of the earlier one.
+	// placeholder has the name of the earlier detector.
 	Detectors []secret.Detector
 }
 

@@ -14,8 +14,8 @@ import "strings"
 //	open       an open object, withheld as {}
 //
 // Any other word is the JSON value that replaces the withheld value. An object or array element in
-// which all locations are listed is treated as refuse. Elements are never removed, so that indexes
-// do not change.
+// which all locations are listed is treated as if it were listed as refuse. Elements are never
+// removed, so that indexes do not change.
 const receiptTable = `
 protected /schema
 protected /receipt_id

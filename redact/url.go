@@ -257,8 +257,8 @@ func (u *urlRule) parameters(list []edit, text []byte, start, end int) []edit {
 // maxParameter is the maximum length, in bytes, of the name of a parameter.
 const maxParameter = 256
 
-// sensitive interprets the name of a parameter in the way servers do: token[], to%6ben, and TOKEN
-// all mean token.
+// sensitive interprets the name of a parameter in the same way as servers: token[], to%6ben, and
+// TOKEN all mean token.
 func (u *urlRule) sensitive(name []byte, fragment bool) bool {
 	if len(name) == 0 || len(name) > maxParameter {
 		return false
