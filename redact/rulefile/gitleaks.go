@@ -42,8 +42,8 @@ type allowlist struct {
 	TargetRules            []string
 }
 
-// ParseGitleaks converts the rules in a gitleaks configuration to detectors, which are valid. The
-// error is an *[Error].
+// ParseGitleaks converts the rules in a gitleaks configuration to valid detectors. The error is an
+// *[Error].
 //
 // The secret is the submatch with the number secretGroup or, by default, the first non-empty
 // submatch. An id is converted to a lowercase name, in which - replaces characters that a name

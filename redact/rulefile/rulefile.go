@@ -24,10 +24,10 @@
 //	    allow: ['^BADGE-000'] # patterns of texts that are not secrets
 //	    stop_words: [example]
 //
-// Lists are added to those of the extended rules. A boolean or the member urls replaces the value
-// of the extended rules. The members correspond to the fields of [redact.Rules] and
-// [secret.Detector], where they are documented. Unknown or duplicate members, anchors, aliases, and
-// second documents are rejected, because a rule that is misunderstood protects nothing.
+// A list is added to the corresponding list of the extended rules. A boolean or the member urls
+// replaces the value of the extended rules. The members correspond to the fields of [redact.Rules]
+// and [secret.Detector], where they are documented. Unknown or duplicate members, anchors, aliases,
+// and second documents are rejected, because a rule that is misunderstood protects nothing.
 //
 // # gitleaks
 //
