@@ -22,8 +22,8 @@ type Detector struct {
 	Allowed   []Allowance // further exceptions
 }
 
-// FirstGroup, as the Group of a [Detector], means the first non-empty submatch, or the entire match
-// if there is no such submatch.
+// FirstGroup, as the Group of a [Detector], selects the first non-empty submatch, or the entire
+// match if there is no such submatch.
 const FirstGroup = match.FirstGroup
 
 // An Allowance specifies matches of a detector that are not secrets. A match needs to meet only one
