@@ -11,8 +11,8 @@ import (
 // An automaton determines where a pattern may match, in a few nanoseconds per byte. It is
 // conservative: it treats all non-ASCII letters as the same letter, and it assumes that every
 // assertion in the pattern holds, except at the ends of a string. If the automaton finds no match,
-// the pattern has none. Otherwise, the regular expression is applied, which takes about fifty times
-// as long.
+// the pattern has no match. Otherwise, the regular expression is applied, which takes about fifty
+// times as long.
 type automaton struct {
 	tree  *syntax.Regexp
 	loose bool // a match may begin anywhere

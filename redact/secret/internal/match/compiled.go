@@ -23,7 +23,7 @@ type compiled struct {
 	at     *program // matches only at the beginning of such a part
 	start  *program // matches only at the beginning of the text
 	back   bool     // the pattern depends on the text before a match
-	placed bool     // every match begins at the same distance, before, from an anchor
+	placed bool     // all matches begin at the same distance from an anchor; the field before contains the distance
 	before int      // maximum distance from the beginning of a match to an anchor, in bytes
 	match  *automaton
 	tight  *automaton // like match, but only for matches that begin at one given position
@@ -171,7 +171,7 @@ func (c *compiled) here(text []byte, begin int) (at []int, base int) {
 	return at, base
 }
 
-// first returns the first match that begins at from or later.
+// first returns the first match that begins at the position from or later.
 func (c *compiled) first(text []byte, from int) (at []int, base int) {
 	if from == 0 {
 		return c.whole.get().FindSubmatchIndex(text), 0

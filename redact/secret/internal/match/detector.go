@@ -14,8 +14,8 @@ type Detector struct {
 	Allowed   []Allowance
 }
 
-// FirstGroup, as the Group of a [Detector], means the first non-empty submatch, or the entire match
-// if there is no such submatch.
+// FirstGroup, as the Group of a [Detector], selects the first non-empty submatch, or the entire
+// match if there is no such submatch.
 const FirstGroup = -1
 
 // An Error describes an invalid detector in a list of detectors.

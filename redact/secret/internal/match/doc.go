@@ -15,11 +15,12 @@
 // occurrences of the anchors therefore has the same result as searching everywhere. There are three
 // steps, and none of them can miss a match:
 //
-//  1. A lexicon reads the text once and finds all occurrences of all anchors of all patterns. If a
-//     pattern has no occurrence, it has no match.
+//  1. A lexicon reads the text once and finds all occurrences of all anchors of all patterns. If no
+//     anchor of a pattern occurs, the pattern has no match.
 //  2. A sight, which tests a few bytes, and an automaton read the text after an occurrence. The
 //     automaton treats all non-ASCII letters as the same letter, and it assumes that assertions in
-//     the pattern, such as \b, hold. If one of them finds nothing, there is no match.
+//     the pattern, such as \b, hold. If the sight or the automaton finds nothing, there is no
+//     match.
 //  3. The regular expression is applied to the remaining cases. It reads the part of the text that
 //     the automaton has determined, and one more rune on each side for \b, ^, and $.
 //

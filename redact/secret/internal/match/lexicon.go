@@ -101,8 +101,7 @@ func (l *lexicon) mark(chosen uint32, left int, at uint32) {
 	}
 }
 
-// first returns the first position at which a word can begin, starting with at, or the end of the
-// text.
+// first returns the first position, from at on, at which a word can begin, or the end of the text.
 func (l *lexicon) first(text []byte, at int) int {
 	class, scaled, begins := &l.class, &l.scaled, l.begins
 	for at+2 < len(text) {

@@ -48,7 +48,7 @@ func newStates(a *automaton) *states {
 	return s
 }
 
-// reset discards all states except the predefined ones.
+// reset discards all states except the predefined states.
 func (s *states) reset() {
 	s.next, s.ends, s.at, s.rows = s.next[:0], s.ends[:0], s.at[:0], map[string]row{}
 	s.push(nil) // unknown

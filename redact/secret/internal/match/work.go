@@ -234,7 +234,7 @@ func (w *work) settle(start, end, detector int) {
 
 // finish searches all open regions and combines the matches into secrets.
 func (w *work) finish(found []Span) []Span {
-	slices.Sort(w.begun) // a later detector does not have to find the secrets of an earlier one again
+	slices.Sort(w.begun) // a later detector does not have to find the secrets of an earlier detector again
 	for _, i := range w.begun {
 		p := &w.progress[i]
 		if w.sweep(i, p); p.search {
