@@ -10,11 +10,11 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// An acceptor recognizes documents that match a schema without building a tree of their values. It
-// can only accept a document, never reject it. A document that it does not accept is passed to the
-// JSON Schema library, which validates the document and describes the problems. An acceptor may
-// therefore support less than the schema allows, but must never accept more. For example, it parses
-// times only in their most common form.
+// An acceptor recognizes documents that match a schema without building a tree of their values. An
+// acceptor can accept documents, but never reject them. A document that it does not accept is
+// passed to the JSON Schema library, which validates the document and describes the problems. An
+// acceptor may therefore support less than the schema allows, but must never accept more. For
+// example, it parses times only in their most common form.
 //
 // It supports the keywords that occur in the receipt schema. A schema that has any other keyword
 // has no acceptor.
@@ -39,8 +39,8 @@ type acceptor struct {
 const allKinds = 1<<canon.KindNull | 1<<canon.KindBool | 1<<canon.KindNumber | 1<<canon.KindString | 1<<canon.KindArray | 1<<canon.KindObject
 
 // newAcceptor compiles a schema without the library, which would need milliseconds. Most programs
-// check only documents that match. It returns nil for a schema with a keyword that acceptors do not
-// support.
+// check only documents that match. newAcceptor returns nil for a schema with a keyword that
+// acceptors do not support.
 func newAcceptor(root canon.Node) *acceptor {
 	c := acceptorCompiler{root: root, done: map[canon.Node]*acceptor{}}
 	a := c.compile(root)
@@ -102,8 +102,8 @@ func (c *acceptorCompiler) keywords(s canon.Node) *acceptor {
 	return a
 }
 
-// asserts reports whether a schema has a keyword other than the named ones that may reject values.
-// Only the root may contain definitions, and thus change what references mean.
+// asserts reports whether a schema has a keyword, other than the known keywords, that may reject
+// values. Only the root may contain definitions, and thus change what references mean.
 func (c *acceptorCompiler) asserts(s canon.Node, known ...string) bool {
 	known = append(known, "title", "description", "default", "$comment")
 	if s == c.root {

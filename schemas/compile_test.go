@@ -201,7 +201,7 @@ func TestOurSchemasAreExplicit(t *testing.T) {
 		if objects == 0 {
 			t.Errorf("%s has no object", n)
 		}
-		if n == schemas.Receipt && objects != 32 { // 25 closed objects and 7 open ones
+		if n == schemas.Receipt && objects != 32 { // 25 closed objects and 7 open objects
 			t.Errorf("%s has %d objects", n, objects)
 		}
 	}

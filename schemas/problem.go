@@ -60,7 +60,7 @@ func walk(at string, e *jsonschema.ValidationError, yield func(Problem) bool) bo
 		return yield(Problem{pointer(at, e.InstanceLocation), keyword(e.ErrorKind), detail(e)})
 	}
 
-	// Any other error that has causes only groups its causes.
+	// Any other error with causes is only a group of errors.
 	for _, cause := range e.Causes {
 		if !walk(at, cause, yield) {
 			return false
