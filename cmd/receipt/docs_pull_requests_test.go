@@ -186,7 +186,7 @@ func (p *project) bash(dir, script string, env ...string) (output string, exit i
 	return string(out), c.ProcessState.ExitCode()
 }
 
-// cloned returns a clone like the one that CI systems create.
+// cloned returns a clone like those that CI systems create.
 func (p *project) cloned() (clone string) {
 	p.t.Helper()
 	clone = filepath.Join(p.t.TempDir(), "clone")

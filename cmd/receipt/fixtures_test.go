@@ -97,7 +97,7 @@ func some[T any](list []T) (kept []T) {
 func fixturePath(c fixtures.Case) string { return filepath.Join("../../fixtures", c.File) }
 
 // TestFixtureExits verifies that every fixture causes the exit code stated in the manifest, in
-// every format, with and without the fast paths. Only the verdict verified causes exit code 0.
+// every format, with and without the fast paths. Only the verdict "verified" causes exit code 0.
 func TestFixtureExits(t *testing.T) {
 	seen := map[int]int{}
 	for _, c := range some(cases(t)) {

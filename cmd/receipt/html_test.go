@@ -29,7 +29,7 @@ for await (const part of process.stdin) input += part;
 for (const line of input.trim().split("\n")) console.log(JSON.stringify(h("p", {}, words(JSON.parse(line).sentence)).text));
 `
 
-// TestPageSentence verifies that the page shows the same sentence as receipt show.
+// TestPageSentence verifies that the page shows the same sentence as "receipt show".
 func TestPageSentence(t *testing.T) {
 	node, err := exec.LookPath("node")
 	if err != nil && os.Getenv("CI") != "" {

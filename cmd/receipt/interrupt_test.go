@@ -32,7 +32,7 @@ func TestInterruptedInput(t *testing.T) {
 		go func() {
 			done <- run(ctx, strings.Fields(line), &cli.Env{In: in, Out: io.Discard, Err: &message, Getenv: func(string) string { return "" }, Now: time.Now})
 		}()
-		if _, err := writer.Write([]byte("\n")); err != nil { // Write returns when the run reads
+		if _, err := writer.Write([]byte("\n")); err != nil { // Write returns as soon as the run reads
 			t.Fatal(err)
 		}
 		cancel()

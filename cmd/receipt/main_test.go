@@ -83,7 +83,7 @@ func runScripts(t *testing.T, files []string, links map[string]string) {
 	t.Helper()
 	fixtures := absolute(t, "../../fixtures")
 	all := map[string]string{}
-	for _, name := range []string{"valid", "edge", "malicious", "keys"} { // keeps the names in outputs short
+	for _, name := range []string{"valid", "edge", "malicious", "keys"} { // keeps the names in the output short
 		all[name] = filepath.Join(fixtures, name)
 	}
 	maps.Copy(all, links)
@@ -119,8 +119,8 @@ func runScripts(t *testing.T, files []string, links map[string]string) {
 	})
 }
 
-// many returns a file pattern for scripts that read many files. It matches all files at full size,
-// and a few otherwise.
+// many returns a file pattern for scripts that read many files. At full size, it matches all files.
+// Otherwise, it matches a few.
 func many() string {
 	if testsize.Full() {
 		return "*"

@@ -150,7 +150,7 @@ type handful struct {
 	partial bool
 }
 
-// deal distributes lines over files, and files over parts.
+// deal distributes lines among files, and files among parts.
 func deal(t *testing.T, r *rand.Rand, dir string, list [][]byte) (parts []handful) {
 	t.Helper()
 	n := 1 + r.IntN(4)
@@ -285,7 +285,7 @@ func TestMergeRandomly(t *testing.T) {
 		// refuted if no part is a selection.
 		all.partial = partial == len(parts) || partial > 0 && verdict == "verified"
 		_, wholeCode := all.verify(t, r, trust, filepath.Join(dir, "whole"))
-		mixed := partial > 0 && partial < len(parts) // a single run is either a selection or complete, but not both
+		mixed := partial > 0 && partial < len(parts) // the input of a single run is either a selection or complete
 		if wholeCode == code || mixed && code == cli.ExitUndecided || code == cli.ExitUsage && wholeCode == cli.ExitRefuted {
 			continue
 		}

@@ -29,7 +29,7 @@ type typist struct {
 	cmd  *exec.Cmd
 	out  bytes.Buffer
 	told bytes.Buffer
-	read int // number of bytes of the terminal output that were already read
+	read int // number of bytes of the terminal output that have been read
 }
 
 // atTerminal starts the program in a new session that has its own terminal.

@@ -78,7 +78,7 @@ func (p *pseudoterminal) String() string {
 	return string(p.text)
 }
 
-// frames returns the progress lines that were printed so far.
+// frames returns the progress lines that have been printed so far.
 func (p *pseudoterminal) frames() (list []string) {
 	for _, frame := range strings.Split(p.String(), "\r\x1b[K")[1:] {
 		if frame != "" && !strings.Contains(frame, "\n") { // text with line feeds is a result or a message
@@ -134,7 +134,8 @@ func (p *pseudoterminal) screen() string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// A holder is a file for the results of a program. It accepts nothing until it is released.
+// A holder is a file to which a program writes its results. It accepts no data until it is
+// released.
 type holder struct{ user, mine *os.File }
 
 // newHolder returns a holder that is already full. It is a socket instead of a pipe, because no

@@ -35,7 +35,7 @@ type runner struct {
 	tells   *json.Decoder
 }
 
-// An order is a command for a runner. A ran is the result of the command.
+// An order is a command for a runner. A ran is the result of an order.
 type (
 	order struct {
 		Dir       string
@@ -115,7 +115,7 @@ func (all *runners) take() (*runner, error) {
 	}
 
 	cmd := exec.Command("receipt-runner")
-	cmd.Stderr = os.Stderr // prints the panic of a runner
+	cmd.Stderr = os.Stderr // prints a runner's panic
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return nil, err

@@ -155,7 +155,8 @@ func newKey(t *testing.T, dir, name string) string {
 	return strings.TrimSpace(string(key))
 }
 
-// A memoryGroup is a cgroup with a memory limit. It is used only if the user may create cgroups.
+// A memoryGroup is a cgroup with a memory limit. It is used only if the user is allowed to create
+// cgroups.
 type memoryGroup struct {
 	dir   string // "": none
 	limit int64
@@ -356,7 +357,7 @@ func (a *attack) start(t *testing.T) {
 	a.wg.Go(func() { a.bomb(bomb) })
 }
 
-// connect opens n connections, writes say to each of them, and never reads.
+// connect opens n connections, writes the string in say to each of them, and never reads.
 func (a *attack) connect(n int, say string, counter *atomic.Int64) {
 	var open []net.Conn
 	defer func() {

@@ -132,7 +132,7 @@ func (r *replayed) edits(x map[string]any) {
 	}
 }
 
-// patches commits the files that a patch in the apply_patch format adds.
+// patches commits the files that are added by a patch in the apply_patch format.
 func (r *replayed) patches(text string) {
 	if !strings.HasPrefix(text, "*** Begin Patch") {
 		return
@@ -205,7 +205,7 @@ func (r *replayed) put(name, content string) {
 	fmt.Fprintf(&r.commits, "M 100644 inline %q\ndata %d\n%s\n", name, len(content), content)
 }
 
-// A shownGit contains the output of receipt show --git.
+// A shownGit contains the output of "receipt show --git".
 type shownGit struct {
 	found, digests int
 	rows           []string // "before COMMIT PATH" and "after  COMMIT PATH" rows, which follow the row of the file

@@ -51,7 +51,7 @@ func unworded(v any) any {
 	return v
 }
 
-// verdictOf returns the verdict in the output of merge --format json.
+// verdictOf returns the verdict in the output of "merge --format json".
 func verdictOf(t *testing.T, text string) (verdict string) {
 	t.Helper()
 	if text == "" {
