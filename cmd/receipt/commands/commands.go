@@ -60,8 +60,8 @@ func limitGarbage() {
 }
 
 // interruptions returns the signals on which a run cleans up and ends. They include SIGHUP, which a
-// terminal sends when it closes, unless nohup made the process ignore it. The command serve reloads
-// its files on SIGHUP instead.
+// terminal sends when it closes, unless nohup made the process ignore it. The command "serve"
+// reloads its files on SIGHUP instead.
 func interruptions(args []string) []os.Signal {
 	list := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if serves := len(args) > 0 && args[0] == "serve"; !serves && !signal.Ignored(syscall.SIGHUP) {
