@@ -22,7 +22,7 @@ type options struct {
 	ledger       bool // the input is the default ledger
 }
 
-// New returns the browse command.
+// New returns the command "receipt browse".
 func New(e *cli.Env) *cobra.Command {
 	var o options
 	cmd := &cobra.Command{

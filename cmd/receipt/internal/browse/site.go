@@ -61,8 +61,8 @@ func newSite(dir string) (*site, error) {
 	return &site{dir: dir, secrets: secrets}, nil
 }
 
-// add adds the report of one receipt. The receipt is passed as JSON in text, which may be nil.
-// Neither argument is retained after the call.
+// add adds the report on one receipt to the view. The receipt is passed as JSON in text, which may
+// be nil. Neither argument is retained after the call.
 func (s *site) add(rep *receipt.Report, text []byte) error {
 	one, sentence, err := s.entry(rep, text)
 	if err != nil {

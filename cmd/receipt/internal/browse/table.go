@@ -39,7 +39,7 @@ type table struct {
 	Breaks  []int              `json:"breaks"`  // rows at which a stream breaks
 }
 
-// add adds a receipt to the table. The receipt is in row at of the entire list.
+// add adds a receipt to the table. The parameter at is the row of the receipt in the entire list.
 func (t *table) add(rep *receipt.Report, row *rows.Row, sentence string, at int) {
 	for name, value := range map[string]string{
 		"verdict": row.Verdict, "code": row.Code, "directory": directory(row.Source), "source": row.Source, "issuer": row.Issuer,
@@ -82,8 +82,8 @@ func directory(source string) string {
 	return ""
 }
 
-// keyOf returns the ID of the key that signed as the issuer. If there is none, it returns the key
-// ID of the first signature.
+// keyOf returns the ID of the key that signed as the issuer. If no key signed as the issuer, it
+// returns the key ID of the first signature.
 func keyOf(rep *receipt.Report) string {
 	key := ""
 	for _, s := range rep.Signatures {
