@@ -149,7 +149,8 @@ func configDir(e *Env) string {
 	return userDir(e, "AppData", "XDG_CONFIG_HOME", ".config")
 }
 
-// dataDir is like configDir, but for data. On macOS, the two directories are the same.
+// dataDir is like configDir, but returns the directory for data. On macOS, the two directories are
+// the same.
 func dataDir(e *Env) string {
 	return userDir(e, "LocalAppData", "XDG_DATA_HOME", ".local/share")
 }

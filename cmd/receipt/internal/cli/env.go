@@ -32,7 +32,7 @@ type Env struct {
 
 	Color string // value of --color: always, never, or auto
 
-	Drivers []ledger.Driver // of ledgers that are not files
+	Drivers []ledger.Driver // drivers of ledgers that are not files
 
 	Config   string   // defaults file; "" for none
 	Defaults Defaults // that ReadDefaults read
@@ -127,8 +127,8 @@ func (e *Env) MayTake(d time.Duration) {
 	}
 }
 
-// Colored reports whether results are colored. The flag --color decides. If its value is auto,
-// results are colored on a terminal, unless NO_COLOR is set (see no-color.org).
+// Colored reports whether results are colored. This depends on the flag --color. If its value is
+// auto, results are colored on a terminal, unless NO_COLOR is set (see no-color.org).
 func (e *Env) Colored() bool {
 	switch e.Color {
 	case "always":
@@ -220,7 +220,7 @@ func (e *Env) Notes() io.Writer {
 	return &fitter{w: e.Err, width: e.ErrWidth}
 }
 
-// ToolName returns the name and version of the program, as in reports.
+// ToolName returns the name and version of the program, in the form used in reports.
 func ToolName() string { return "receipt " + ToolVersion() }
 
 // ToolVersion returns the version of the program.

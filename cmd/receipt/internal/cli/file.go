@@ -199,8 +199,8 @@ func AppendFile(path string, text []byte, mode fs.FileMode) error {
 	return err
 }
 
-// SyncFolder syncs the directory of a file to disk. If the system cannot sync directories, it
-// determines the order of writes.
+// SyncFolder syncs the directory of a file to disk. If the system cannot sync directories, the
+// system itself determines the order of writes.
 func SyncFolder(path string) {
 	if folder, err := os.Open(filepath.Dir(path)); err == nil {
 		folder.Sync()

@@ -169,7 +169,7 @@ func SourceName(path string) string {
 // last value would apply, so, for example, one of two --expect-head or --checkpoint requirements
 // would not be checked. Flags that accept a list are not changed.
 func OnceEach(cmd *cobra.Command) {
-	once := map[pflag.Value]*onceValue{} // keyed by value, because a flag may have two names
+	once := map[pflag.Value]*onceValue{} // the key is the value, because a flag may have two names
 	wrap := func(f *pflag.Flag) {
 		if _, list := f.Value.(pflag.SliceValue); !list {
 			v := once[f.Value]

@@ -10,7 +10,7 @@ import (
 )
 
 // Delay before the progress line is first displayed, and the interval between updates. A run that
-// ends earlier displays no progress.
+// ends before the delay is over displays no progress.
 const (
 	firstFrame = 500 * time.Millisecond
 	frameEvery = 250 * time.Millisecond
