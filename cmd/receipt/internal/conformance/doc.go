@@ -19,8 +19,8 @@ import (
 // A Line runs one command line of receipt, and returns its exit code.
 type Line func(ctx context.Context, args []string, e *cli.Env) int
 
-// New returns the command conformance. Its subcommand answer verifies by running command lines of
-// receipt.
+// New returns the command "receipt conformance". Its subcommand "answer" verifies by running
+// command lines of receipt.
 func New(e *cli.Env, line Line) *cobra.Command {
 	return cli.Group(&cobra.Command{
 		Use:   "conformance COMMAND",

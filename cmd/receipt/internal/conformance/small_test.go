@@ -146,7 +146,8 @@ func (v small) judge(g *given) (string, error) {
 	return verdict, nil
 }
 
-// worse returns the worse of two verdicts. The order is invalid, undecidable, valid.
+// worse returns the worse of two verdicts. The order, from worst to best, is invalid, undecidable,
+// valid.
 func worse(a, b string) string {
 	for _, v := range []string{invalid, undecidable} {
 		if a == v || b == v {
