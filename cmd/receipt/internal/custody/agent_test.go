@@ -65,7 +65,7 @@ func listens(t *testing.T, answer func(net.Conn)) *cli.Env {
 	return environment(t, map[string]string{"SSH_AUTH_SOCK": socket})
 }
 
-// named returns the --key name of a test key in an agent.
+// named returns the value of --key for a test key in an agent.
 func named(t *testing.T, key string) string {
 	t.Helper()
 	fingerprint, err := keyservice.Fingerprint(key)

@@ -83,7 +83,7 @@ func (t *typist) Unwrap(stanzas []*age.Stanza) ([]byte, error) {
 }
 
 // maxWorkFactor limits the work that a file can require. 2^20 rounds use 1 GiB of memory and take
-// some seconds, as for PKCS #8. Files that the age program writes require a quarter of this.
+// some seconds, as for PKCS #8. Files that the age program writes require a quarter of this work.
 const maxWorkFactor = 20
 
 // workFactor returns the largest scrypt work factor in a file (C2SP age, "The scrypt recipient

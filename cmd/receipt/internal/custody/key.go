@@ -62,7 +62,7 @@ type service interface {
 	SignMessageContext(ctx context.Context, message []byte, opts crypto.SignerOpts) ([]byte, error)
 }
 
-// newRemote returns a signer for a service. The type of its key must have only one signature
+// newRemote returns a signer for a service. The type of its key must have exactly one signature
 // algorithm. Each signature requires one request.
 func newRemote(e *cli.Env, name, id string, s service) (*keys.Signer, error) {
 	if _, ok := s.Public().(*rsa.PublicKey); ok {

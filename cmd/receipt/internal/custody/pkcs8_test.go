@@ -15,7 +15,7 @@ import (
 )
 
 // encryptedFile returns the content of a PEM file in testdata. The files were created from
-// plain.pem by openssl pkcs8 -topk8.
+// plain.pem by "openssl pkcs8 -topk8".
 func encryptedFile(t *testing.T, name string) []byte {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("testdata", name))

@@ -25,8 +25,8 @@ type program struct {
 	running    *runs
 }
 
-// A runs tracks the current runs of a program. Each run holds a read lock. The write lock waits for
-// all runs to end, and blocks new runs.
+// A runs value tracks the current runs of a program. Each run holds a read lock. The write lock
+// waits for all runs to end, and blocks new runs.
 type runs struct{ sync.RWMutex }
 
 // rest waits for current runs to end. Runs whose context has ended are already being killed.
