@@ -64,7 +64,7 @@ type finder struct {
 	places []*place
 }
 
-// find searches paths, and the directories among them in name order.
+// find finds the possible logs at paths. Directories are searched in name order.
 func (f *finder) find(paths []string) {
 	seen := map[string]bool{}
 	for _, path := range paths {

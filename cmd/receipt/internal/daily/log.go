@@ -64,7 +64,7 @@ func (o *opener) read(p *place) (*plain, error) {
 	return &plain{Reader: text, info: info, opened: f, packed: packed, done: func() { done(); f.Close() }}, nil
 }
 
-// An untilDone is a reader that fails when the run ends.
+// An untilDone reader fails after the run has ended.
 type untilDone struct {
 	ctx context.Context
 	io.Reader

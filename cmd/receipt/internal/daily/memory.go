@@ -26,9 +26,9 @@ type memory struct {
 	now  *index // new results of the current run
 }
 
-// An index maps the absolute paths of logs to the logs. It maps the path of the first log in a
-// group of related logs to the group, and the ID of the first receipt of a task to the task's
-// latest receipt.
+// An index maps the absolute paths of logs to the results of surveying these logs. It maps the path
+// of the first log in a group of related logs to the group, and the ID of the first receipt of a
+// task to the task's latest receipt.
 type index struct {
 	Tool     string // version of the program that wrote the index, because other versions may read logs differently
 	Logs     map[string]*keptLog

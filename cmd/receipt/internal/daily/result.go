@@ -11,7 +11,7 @@ import (
 	"github.com/receiptkit/receiptkit/redact"
 )
 
-// A status is the status of a task or a file.
+// A status is the outcome for a task or a file.
 type status string
 
 const (
@@ -58,7 +58,7 @@ type fileEntry struct {
 	why error
 }
 
-// A result is the result of a run.
+// A result describes the outcome of a run.
 type result struct {
 	entries  []*entry
 	files    []*fileEntry

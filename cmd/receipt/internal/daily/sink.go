@@ -22,8 +22,8 @@ type sink interface {
 	// needed, it returns the status of the task instead.
 	before(e *entry) (*receipt.Sealed, status, error)
 
-	// put issues or writes a draft. It returns known if another run has issued the receipt in the
-	// meantime.
+	// put issues or writes a draft. It returns the status known if another run has issued the
+	// receipt in the meantime.
 	put(e *entry, doc *canon.Document) (status, error)
 
 	heads(ctx context.Context) ([]ledger.StreamHead, error) // heads of the streams that grew

@@ -96,7 +96,7 @@ func (v *surveyor) unreadable(p *place, err error) {
 	}
 }
 
-// look examines one file. If the file is not a log, what describes the file instead.
+// look examines one file. If the file is not a log, the error what describes the file instead.
 func (v *surveyor) look(p *place) (s *sighted, what, err error) {
 	if r := recall(&v.memory, p); r != nil && (v.options.From == "" || source.IsOf(r.kept.Sighting.Kind, v.options.From)) {
 		return &sighted{place: p, Sighting: r.kept.Sighting, memory: r}, nil, nil
@@ -123,7 +123,7 @@ func (v *surveyor) look(p *place) (s *sighted, what, err error) {
 			return s, nil, nil
 		}
 
-		// For other kinds of files, what describes the kind.
+		// For other kinds of files, the error what describes the kind.
 		whole := int64(len(head)) < most
 		f := kind.Of(head, whole)
 		switch {
