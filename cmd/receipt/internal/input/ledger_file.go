@@ -142,7 +142,7 @@ func LedgerReading(err error) error {
 	return cli.Usage(LedgerHint(err), "%w", err)
 }
 
-// LedgerHint returns a hint for an error of a ledger.
+// LedgerHint returns a hint for a ledger error.
 func LedgerHint(err error) string {
 	switch {
 	case errors.As(err, new(*sqlite.ReplacedError)):
@@ -153,8 +153,8 @@ func LedgerHint(err error) string {
 	return ""
 }
 
-// LedgerReason adds the name of the file to errors of the system. Other errors of a ledger already
-// contain the name of the file.
+// LedgerReason adds the name of the file to system errors. Other ledger errors already contain the
+// name of the file.
 func LedgerReason(err error) error {
 	var p *fs.PathError
 	if errors.As(err, &p) {

@@ -11,7 +11,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// A SavedReport is a report that verify or merge wrote.
+// A SavedReport is a report written by the command "verify" or "merge".
 type SavedReport struct {
 	*stream.Summary
 	Listed   []canon.Digest // hashes of the listed receipts
@@ -26,7 +26,7 @@ var (
 	ErrNotReport = errors.New("not a report")
 )
 
-// begunReport reports whether data begins like a report of verify.
+// begunReport reports whether data begins like a report of "receipt verify".
 func begunReport(data []byte) bool {
 	return bytes.HasPrefix(data, []byte(`{"report_version":`)) || bytes.HasPrefix(data, []byte(ReportsBegin[:len(ReportsBegin)-1]))
 }

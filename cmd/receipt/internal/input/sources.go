@@ -27,7 +27,7 @@ type Selection struct {
 	progress *cli.Progress
 }
 
-// A Missing is a path that provides no input, with the reason.
+// A Missing describes a path that provides no input, and the reason.
 type Missing struct {
 	path  string
 	cause error // without the path
