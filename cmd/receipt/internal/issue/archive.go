@@ -29,7 +29,7 @@ canonical JSON. Hashes and verdicts do not change.`,
 	}, newArchivePack(e), newArchiveUnpack(e))
 }
 
-// archiveOptions are the options of archive pack and archive unpack.
+// archiveOptions are the options of "archive pack" and "archive unpack".
 type archiveOptions struct {
 	input.Flags
 	output cli.OutputFlags

@@ -36,7 +36,7 @@ not checked.`,
 	return cmd
 }
 
-// A validBundle is the JSON output of validate for a valid bundle.
+// A validBundle is the JSON output of "bundle validate" for a valid bundle.
 type validBundle struct {
 	OK            bool             `json:"ok"`
 	BundleID      string           `json:"bundle_id"`
@@ -46,7 +46,7 @@ type validBundle struct {
 	Warnings      []bundle.Warning `json:"warnings,omitempty"`
 }
 
-// An invalidBundle is the JSON output of validate for an invalid bundle.
+// An invalidBundle is the JSON output of "bundle validate" for an invalid bundle.
 type invalidBundle struct {
 	OK   bool        `json:"ok"`
 	Kind bundle.Kind `json:"kind"`

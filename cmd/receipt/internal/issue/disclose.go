@@ -70,7 +70,7 @@ func disclose(e *cli.Env, path string, o *discloseOptions) error {
 		return err
 	}
 
-	// A commitment has a meaning only in a receipt that matches its hash.
+	// A commitment is meaningful only in a receipt that matches its hash.
 	if err := input.RefuseDraft(path, data, " --key KEY -o RECEIPT"); err != nil {
 		return err
 	}

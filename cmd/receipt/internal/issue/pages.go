@@ -152,7 +152,7 @@ func (p *eventsPage) element(def canon.Node) canon.Node {
 }
 
 // nested reports whether a definition has members to list. A definition that is only a condition
-// has none.
+// has no such members.
 func (p *eventsPage) nested(def canon.Node) bool {
 	return !p.element(def).Member("properties").IsZero() && def.Member("if").IsZero()
 }

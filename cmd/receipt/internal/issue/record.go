@@ -227,8 +227,8 @@ func recordLogs(ctx context.Context, e *cli.Env, paths []string, o *recordOption
 	return finishRecorded(e, o, kept, log.Draft, recordNotes(log.Counts))
 }
 
-// checkKinds returns an error for a file that is known not to be a log. If from names the agent,
-// the format of the file may be unknown.
+// checkKinds returns an error for a file that is known not to be a log. If the parameter from
+// specifies the agent, the format of the file may be unknown.
 func checkKinds(paths []string, from string) error {
 	for _, path := range paths {
 		f := input.KindOfFile(path)

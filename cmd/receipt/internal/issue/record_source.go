@@ -22,7 +22,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source"
 )
 
-// A logs contains the open logs of one task.
+// A logs value contains the open logs of one task.
 type logs struct {
 	inputs []source.Input
 	heads  []*bufio.Reader
