@@ -173,7 +173,7 @@ func (b *bindingFlags) check() error {
 	return nil
 }
 
-// forIssuers reports whether the roles include issuer.
+// forIssuers reports whether the roles include "issuer".
 func (b *bindingFlags) forIssuers() bool {
 	return len(b.roles) == 0 || slices.Contains(b.roles, string(receipt.RoleIssuer))
 }
