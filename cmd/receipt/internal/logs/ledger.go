@@ -17,7 +17,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
 
-// NewLedger returns the command "receipt ledger". Its subcommand "show" prints receipts with show.
+// NewLedger returns the command "receipt ledger". Its subcommand "show" prints receipts by calling
+// show.
 func NewLedger(e *cli.Env, show Shower) *cobra.Command {
 	below := []*cobra.Command{newLedgerIssue(e), newLedgerSign(e), newLedgerImport(e), newLedgerExport(e), newLedgerList(e), newLedgerShow(e, show), newLedgerFsck(e), newLedgerHead(e), newLedgerPrune(e),
 		newLedgerHeartbeat(e), newLedgerClose(e), newCheckpoint(e, true), newProve(e, true)}

@@ -25,7 +25,7 @@ type listOptions struct {
 	failed, json                bool
 }
 
-// NewList returns the list command.
+// NewList returns the command "receipt list".
 func NewList(e *cli.Env) *cobra.Command {
 	o := &listOptions{}
 	cmd := &cobra.Command{

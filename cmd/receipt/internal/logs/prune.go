@@ -108,7 +108,7 @@ func (o *ledgerPruneOptions) tell(e *cli.Env, n int64, head *trust.Head, digest 
 	return err
 }
 
-// An archived is a file whose digest is computed while it is read.
+// An archived file is a file whose digest is computed while it is read.
 type archived struct {
 	*input.Selection
 	file *os.File

@@ -191,7 +191,7 @@ func headsOf(e *cli.Env, previous string, drafts []*canon.Document) (map[chain.S
 		return heads, err
 	}
 
-	// If there are several streams, a report must state the head of each.
+	// If there are several streams, a report must state the head of each stream.
 	k, err := input.ReadKnown(e, previous)
 	switch {
 	case err != nil:

@@ -80,7 +80,7 @@ func (o *receiptFlags) isLedger(e *cli.Env, paths []string) bool {
 	return len(paths) == 1 && o.FilesFrom == "" && input.IsLedger(e, paths[0])
 }
 
-// A meant is the set of selected receipts. Receipts that the ledger has pruned come first, and only
+// meant represents the selected receipts. Receipts that the ledger has pruned come first, and only
 // their IDs and hashes can be read.
 type meant struct {
 	*input.Selection
