@@ -30,7 +30,7 @@ type annotation struct {
 	title, text string
 }
 
-// An annotations contains the annotations of one level, by cause.
+// An annotations value contains the annotations of one level, grouped by cause.
 type annotations struct {
 	level  string
 	first  []annotation // the first annotations, at most maxAnnotations, in order

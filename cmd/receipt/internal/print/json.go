@@ -58,7 +58,7 @@ type JSONWriter struct {
 // NewJSONWriter returns a JSONWriter that writes to w.
 func NewJSONWriter(w io.Writer) *JSONWriter { return &JSONWriter{w: w} }
 
-// Write writes before, the value as JSON, and after.
+// Write writes the text before, then the value as JSON, and then the text after.
 func (w *JSONWriter) Write(before string, v any, after string) error {
 	text, err := receipt.AppendJSON(append(w.text[:0], before...), v)
 	if err != nil {

@@ -24,8 +24,8 @@ func NewTotals(color, timed bool) Totals {
 	return Totals{map[receipt.Verdict]map[receipt.Code]int{receipt.Refuted: {}, receipt.Undecided: {}}, color, timed}
 }
 
-// Line returns the last line. It contains the verdict of the run, the number of receipts with this
-// verdict, and the numbers of receipts with other verdicts.
+// Line returns the last line of the output. It contains the verdict of the run, the number of
+// receipts with this verdict, and the numbers of receipts with other verdicts.
 func (t *Totals) Line(s *stream.Summary) string {
 	// Without signatures, the verdict is called intact, because anyone can write a receipt that
 	// matches its hash.
