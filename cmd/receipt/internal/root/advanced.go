@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// rare lists the flags that help prints last.
+// rare lists the flags that the help prints last.
 var rare = []string{
 	"files-from", "input", "jobs", "long", "mergeable", "plain", "temp-dir", // of inputs
 	"key-timeout",                                                                          // of keys

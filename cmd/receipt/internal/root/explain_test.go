@@ -10,7 +10,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// TestCodesPage verifies that docs/codes.md matches the output of go generate.
+// TestCodesPage verifies that docs/codes.md matches the output of "go generate".
 func TestCodesPage(t *testing.T) {
 	var want bytes.Buffer
 	codesPage(&want)

@@ -188,7 +188,7 @@ type named struct {
 
 func (n named) Type() string { return n.placeholder }
 
-// A verb creates a command when it is needed.
+// A verb creates a command when the command is needed.
 type verb struct {
 	name string
 	make func(*cli.Env) *cobra.Command
@@ -339,5 +339,5 @@ func completeFlags(cmd *cobra.Command) {
 	}
 }
 
-// versionText returns the output of version and --version.
+// versionText returns the output of "version" and "--version".
 func versionText() string { return cli.ToolName() + "\n" + platform() }
