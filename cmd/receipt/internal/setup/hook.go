@@ -19,7 +19,7 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/trust"
 )
 
-// A Fsck verifies an entire ledger, as receipt ledger fsck does.
+// A Fsck verifies an entire ledger in the same way as the command "receipt ledger fsck".
 type Fsck func(ctx context.Context, e *cli.Env, o trust.PolicyFlags, address string) error
 
 // NewHook returns the command "receipt hook".
