@@ -64,7 +64,8 @@ func (k *KeyFlags) Required() error {
 	return nil
 }
 
-// Sign adds a signature by the key, unless the receipt already has one.
+// Sign adds a signature by the key, unless the receipt already has a signature with the same key
+// ID.
 func (k *KeyFlags) Sign(ctx context.Context, e *cli.Env, key *keys.Signer, sealed *receipt.Sealed) (*receipt.Sealed, error) {
 	// A key signs a receipt only once.
 	public := key.Public()
