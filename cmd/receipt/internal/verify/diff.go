@@ -17,7 +17,7 @@ import (
 	"github.com/receiptkit/receiptkit/internal/untrusted"
 )
 
-// NewDiff returns the diff command.
+// NewDiff returns the command "receipt diff".
 func NewDiff(e *cli.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "diff A B",

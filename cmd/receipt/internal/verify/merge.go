@@ -26,7 +26,7 @@ type mergeOptions struct {
 	format string
 }
 
-// NewMerge returns the merge command.
+// NewMerge returns the command "receipt merge".
 func NewMerge(e *cli.Env) *cobra.Command {
 	var o mergeOptions
 	cmd := &cobra.Command{

@@ -17,7 +17,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/replay"
 )
 
-// NewReplay returns the replay command.
+// NewReplay returns the command "receipt replay".
 func NewReplay(e *cli.Env) *cobra.Command {
 	return cli.Group(&cobra.Command{
 		Use:   "replay COMMAND",

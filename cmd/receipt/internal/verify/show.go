@@ -22,7 +22,7 @@ type showOptions struct {
 	judge     string // command that verifies the receipt
 }
 
-// NewShow returns the show command.
+// NewShow returns the command "receipt show".
 func NewShow(e *cli.Env) *cobra.Command {
 	o := &showOptions{}
 	cmd := &cobra.Command{

@@ -40,7 +40,7 @@ type readFlags struct {
 // A Fsck verifies an entire ledger in the same way as the command "receipt ledger fsck".
 type Fsck func(ctx context.Context, e *cli.Env, o trust.PolicyFlags, address string) error
 
-// New returns the verify command, which uses fsck to verify the default ledger.
+// New returns the command "receipt verify", which uses fsck to verify the default ledger.
 func New(e *cli.Env, fsck Fsck) *cobra.Command {
 	var o verifyOptions
 	cmd := &cobra.Command{
