@@ -12,8 +12,8 @@ import (
 	"github.com/receiptkit/receiptkit/schemas"
 )
 
-// TestRecordPages verifies that the documentation pages about recording match the output of go
-// generate.
+// TestRecordPages verifies that the documentation pages about recording match the output of
+// "go generate".
 func TestRecordPages(t *testing.T) {
 	page, err := issue.RecordPage()
 	if err != nil {
