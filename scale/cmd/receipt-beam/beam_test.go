@@ -29,12 +29,19 @@ var begin = sync.OnceFunc(beam.Init)
 
 func now() time.Time { return time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC) }
 
-// runBeam runs a command line with the runner prism, and returns the exit code and the output.
+// runBeam runs a command line with the runner prism, and returns the exit code and the output. If
+// prism itself panics, which happens rarely and leaves no output, the command line is run again.
 func runBeam(t testing.TB, args ...string) (code int, out, messages string) {
 	t.Helper()
-	var stdout, stderr bytes.Buffer
-	code = run(t.Context(), args, &surroundings{out: &stdout, err: &stderr, getenv: func(string) string { return "" }, now: now, begin: begin})
-	return code, stdout.String(), stderr.String()
+	for range 3 {
+		var stdout, stderr bytes.Buffer
+		code = run(t.Context(), args, &surroundings{out: &stdout, err: &stderr, getenv: func(string) string { return "" }, now: now, begin: begin})
+		if out, messages = stdout.String(), stderr.String(); !strings.Contains(messages, "panic in stage.Execute bundle processing goroutine") {
+			break
+		}
+		t.Logf("prism panicked: %s", messages)
+	}
+	return code, out, messages
 }
 
 // fixture returns the path of a fixture.
