@@ -152,7 +152,7 @@ func (c *checker) expected() (*expected, error) {
 	return want, want.adopt(&c.source.got)
 }
 
-// rank returns the position of a finding in the report. A cause precedes its consequences.
+// rank returns the sort key of a finding. A cause precedes its consequences.
 func rank(f finding) int {
 	for i, under := range [...]string{"/subject", "/metadata", atLog, "/deltas", "/approvals", "/side_effects", "/cost", "/autonomy_budget", atMaterials, "/lifecycle"} {
 		if strings.HasPrefix(f.at, under) {
