@@ -11,7 +11,7 @@ import (
 )
 
 // asTools returns tool names that contain the given text after "__", before "__", and between two
-// of them.
+// occurrences of "__".
 func asTools(text string) []string {
 	return []string{"mcp__srv__" + text, "mcp__" + text + "__list_issues", "mcp__srv__run__" + text + "__now", "host:mcp__srv__" + text + " of mcp__srv__list"}
 }
