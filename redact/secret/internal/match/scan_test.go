@@ -359,8 +359,8 @@ func TestCompileRefuses(t *testing.T) {
 	}
 }
 
-// TestTreeSize verifies that the tree for the words of the default detectors is small. Each process
-// that searches for secrets builds the tree anew.
+// TestTreeSize verifies that the tree for the words of the default detectors needs only a few
+// hundred KB. Each process that searches for secrets builds the tree anew.
 func TestTreeSize(t *testing.T) {
 	if places, used := match.Edges(compile(t, secret.Default())); used < 5000 || places > 2*used {
 		t.Errorf("%d places for %d edges", places, used)
