@@ -39,8 +39,8 @@ type acceptor struct {
 const allKinds = 1<<canon.KindNull | 1<<canon.KindBool | 1<<canon.KindNumber | 1<<canon.KindString | 1<<canon.KindArray | 1<<canon.KindObject
 
 // newAcceptor compiles a schema without the library, which would need milliseconds. Most programs
-// check only documents that match. newAcceptor returns nil for a schema with a keyword that
-// acceptors do not support.
+// check only documents that match. The result is nil for a schema with a keyword that acceptors do
+// not support.
 func newAcceptor(root canon.Node) *acceptor {
 	c := acceptorCompiler{root: root, done: map[canon.Node]*acceptor{}}
 	a := c.compile(root)

@@ -53,8 +53,7 @@ func (r *rule) holds(text string, usual bool) {
 	}
 }
 
-// tried fails if the acceptor accepted fewer than yes strings, or left fewer than no strings to the
-// library.
+// tried fails if fewer strings than expected were accepted, or were left to the library.
 func (r *rule) tried(yes, no int) {
 	r.t.Helper()
 	if r.yes < yes || r.no < no {
