@@ -52,8 +52,8 @@ func TestTurnsToldAgain(t *testing.T) {
 		"once":                      {[]string{thread, turn, looking, tookThree}, 3, false, "item_0"},
 		"its beginning twice":       {[]string{thread, turn, turn, looking, tookThree}, 3, false, "item_0"},
 		"its end twice":             {[]string{thread, turn, looking, tookThree, tookThree}, 3, false, "item_0"},
-		"another end":               {[]string{thread, turn, looking, tookThree, tookNine}, 12, true, "item_0"},
-		"the same again":            {[]string{thread, turn, looking, tookThree, turn, looking, tookThree}, 6, false, "item_0 turn_2/item_0"},
+		"another end":               {[]string{thread, turn, looking, tookThree, tookNine}, 9, true, "item_0"},
+		"the same again":            {[]string{thread, turn, looking, tookThree, turn, looking, tookThree}, 3, true, "item_0 turn_2/item_0"},
 		"one that was never ended":  {[]string{thread, turn, looking, turn, looking, tookThree}, 3, false, "item_0 turn_2/item_0"},
 		"cut where its turn begins": {[]string{tookThree}, 3, true, ""},
 	} {

@@ -38,10 +38,12 @@ func TestInputInParts(t *testing.T) {
 	}
 }
 
-// TestTurnsOfExec verifies that a completed turn without usage makes sums lower bounds. If one turn
-// does not record a part of the usage, this part must not be stated for all turns.
+// TestTurnsOfExec verifies that the usage of a turn includes that of the earlier turns of its thread.
+// A completed turn without usage, or without more usage, must make sums lower bounds. If one thread
+// does not record a part of its usage, this part must not be stated for all threads.
 func TestTurnsOfExec(t *testing.T) {
 	const first = `{"type":"thread.started","thread_id":"t"}`
+	const other = `{"type":"thread.started","thread_id":"u"}` + "\n"
 	turn := func(usage string) string {
 		return `{"type":"turn.started"}` + "\n" + `{"type":"turn.completed"` + usage + `}`
 	}
@@ -51,8 +53,11 @@ func TestTurnsOfExec(t *testing.T) {
 		floor  bool
 		cached string
 	}{
-		"all told": {turn(`,"usage":{"input_tokens":10,"cached_input_tokens":4,"output_tokens":2}`), 20, false, "8"},
-		"in part":  {turn(`,"usage":{"input_tokens":10,"output_tokens":2}`), 20, false, "null"},
+		"all told": {turn(`,"usage":{"input_tokens":30,"cached_input_tokens":8,"output_tokens":5}`), 30, false, "8"},
+		"in part":  {other + turn(`,"usage":{"input_tokens":10,"output_tokens":2}`), 20, false, "null"},
+		"another":  {other + turn(`,"usage":{"input_tokens":10,"cached_input_tokens":4,"output_tokens":2}`), 20, false, "8"},
+		"no more":  {turn(`,"usage":{"input_tokens":10,"cached_input_tokens":4,"output_tokens":2}`), 10, true, "4"},
+		"less":     {turn(`,"usage":{"input_tokens":7,"cached_input_tokens":4,"output_tokens":9}`), 10, true, "4"},
 		"nothing":  {turn(""), 10, true, "4"},
 		"no count": {turn(`,"usage":{"input_tokens":-10,"output_tokens":2}`), 10, true, "4"},
 	} {

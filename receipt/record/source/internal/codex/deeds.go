@@ -80,7 +80,13 @@ func (d *deeds) ask(p canon.Node, input canon.Digest, told patch) {
 
 // answer closes a call.
 func (d *deeds) answer(p canon.Node) {
-	s, c := d.s, d.s.Answered(p.Member("call_id"))
+	s := d.s
+
+	// Codex itself passes data, such as a goal, to the model as the output of no call.
+	if event.Absent(p.Member("call_id")) && p.Member("namespace").String() == "agent" {
+		return
+	}
+	c := s.Answered(p.Member("call_id"))
 	if c == nil {
 		return
 	}
@@ -94,6 +100,9 @@ func (d *deeds) answer(p canon.Node) {
 
 	// The changes in a patch are recorded unless Codex itself recorded the changes that it made.
 	end := endingOf(c.Tool, c.Server, output)
+	if end.outcome == story.Rejected {
+		end.outcome = d.declined()
+	}
 	if c.Close(end.outcome, s.Digest(output)) {
 		d.exited(c, end)
 		if c.Ended() == story.Succeeded && !d.wrote[c.ID] {
@@ -217,7 +226,12 @@ func (d *deeds) settle(c *story.Call, n canon.Node, outcome story.Outcome) {
 	if c == nil {
 		return
 	}
-	if c.Ran(outcome); d.opened[c.ID] {
+
+	// A command that was interrupted has the status failed.
+	if c.Ended() != story.Canceled || outcome != story.Failed {
+		c.Ran(outcome)
+	}
+	if d.opened[c.ID] {
 		c.Close(story.Open, d.s.Digest(outputOf(n)))
 	}
 

@@ -16,14 +16,20 @@
 // a lower bound. The total of a fork includes that of its parent. If the rollout of the parent is
 // available, the difference is used; otherwise, the tokens are unreported. Tokens are also
 // unreported if the rollout of a fork was appended to that of another session. In codex exec
-// --json, the counts of all turns are added; if no turn has a count, the tokens are unreported.
+// --json, the count of a turn is that of the thread, including runs that the stream does not
+// contain. The last count of each thread is used; if no turn has a count, the tokens are unreported.
+//
+// Settings: Codex also writes thread_settings_applied when it opens a session again, so these lines
+// belong to no turn, and their times are not used.
 //
 // Outcomes of calls: the first lines of an output contain "Exit code: N" or "Process exited with
 // code N", or the output is JSON with an exit_code. Otherwise, the status is unreported, because
 // "completed" is not an outcome. The answer to a request for additional permissions is not
 // recorded, so no approval is recorded for it. The exception is an output that reports that the
-// user rejected the request. The text of an MCP server's result is not interpreted. A
-// web_search_call without a web_search_end is counted, and the list of calls is a lower bound.
+// user rejected the request. Fixed texts also report that a rule refused a command, that a command
+// did not start or was interrupted, and that a tool does not exist. The text of an MCP server's
+// result is not interpreted. A web_search_call without a web_search_end is counted, and the list of
+// calls is a lower bound.
 //
 // Executed commands: Codex itself records the actions that it executed, in exec_command_end,
 // patch_apply_end, mcp_tool_call_end, and web_search_end, and in versions with paginated history

@@ -3,6 +3,8 @@ package codex
 import (
 	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
@@ -14,10 +16,12 @@ import (
 // most of its IDs are unique only within a run, so copies of runs are recognized by comparing
 // lines.
 type Exec struct {
-	s     *story.Story
-	turn  int
-	state string // state of the latest turn: started, completed, or failed
-	usage *usage // usage of all turns that record their usage
+	s      *story.Story
+	thread string
+	turn   int
+	state  string           // state of the latest turn: started, completed, or failed
+	usage  map[string]usage // cumulative usage of each thread, according to its latest turns
+	fell   bool             // the usage of a thread did not grow
 
 	stepped   bool         // the turn has an item
 	completed canon.Digest // digest of the line that completed the latest turn
@@ -27,7 +31,7 @@ type Exec struct {
 
 // NewExec returns a reader for the output of codex exec --json.
 func NewExec(s *story.Story) story.Reader {
-	x := &Exec{s: s}
+	x := &Exec{s: s, usage: map[string]usage{}}
 	x.runs.exec = x
 	return x
 }
@@ -54,6 +58,7 @@ func (x *Exec) tell(l *line) {
 	s := x.s
 	switch l.kind {
 	case "thread.started":
+		x.thread = l.thread
 		if id := story.Joined(s, l.thread); s.Session() == "" {
 			s.Own(id)
 		} else {
@@ -160,17 +165,21 @@ func (x *Exec) call(i *item, tool string) {
 	}
 }
 
-// took adds the usage of a turn. If a turn does not contain its usage, the sums are lower bounds.
+// took records the usage of the thread at the end of a turn, which includes all earlier turns. If a
+// turn does not contain the usage, or if the usage did not grow, the sums are lower bounds.
 func (x *Exec) took(l *line) {
-	u := l.usage
-	if !l.took {
+	before, have := x.usage[x.thread]
+	switch grew := l.usage.covers(before) && l.usage.more(before); {
+	case !l.took:
 		x.untold = true
-		return
+	case have && !grew:
+		x.fell = true
+	case !have:
+		x.s.Keep(len(x.thread))
+		fallthrough
+	default:
+		x.usage[x.thread] = l.usage
 	}
-	if x.usage != nil {
-		u = x.usage.plus(u)
-	}
-	x.usage = &u
 }
 
 // End records the usage of the turns, and how the last turn ended.
@@ -184,13 +193,21 @@ func (x *Exec) End() {
 		s.Missing(id)
 	}
 
-	if x.usage == nil && x.untold {
+	if len(x.usage) == 0 && x.untold {
 		s.Lacks(story.TokensUntold)
 	}
 
 	// Failed and open turns do not record their usage.
-	if x.usage != nil {
-		s.Took(story.Sum{Usage: x.usage.told(x.untold || x.state == "started" || x.state == "failed")})
+	var sum *usage
+	for _, thread := range slices.Sorted(maps.Keys(x.usage)) {
+		u := x.usage[thread]
+		if sum != nil {
+			u = sum.plus(u)
+		}
+		sum = &u
+	}
+	if sum != nil {
+		s.Took(story.Sum{Usage: sum.told(x.untold || x.fell || x.state == "started" || x.state == "failed")})
 	}
 
 	switch x.state {

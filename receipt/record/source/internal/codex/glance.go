@@ -26,6 +26,8 @@ func Glances() func(canon.Node) story.Glance {
 			if own.start == nil {
 				own.start = story.Count(p.Member("subagent_history_start_ordinal"))
 			}
+		case "event_msg/thread_settings_applied":
+			g.Whole = true
 		case "event_msg/task_started", "event_msg/turn_started":
 			turns = true
 			asked++

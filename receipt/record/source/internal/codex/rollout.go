@@ -45,6 +45,12 @@ func IsRollout(n canon.Node) bool {
 	return isBare(n)
 }
 
+// isSettings reports whether a line only repeats the settings of the session. Codex also writes such
+// a line when it opens a session again, so the line and its time do not belong to the last turn.
+func isSettings(n canon.Node) bool {
+	return n.Member("type").String() == "event_msg" && n.Member("payload").Member("type").String() == "thread_settings_applied"
+}
+
 // file returns the rollout that is being read.
 func (r *Rollout) file() *file {
 	if n := len(r.s.Logs); n != r.log || len(r.files) == 0 {
@@ -58,7 +64,7 @@ func (r *Rollout) file() *file {
 func (r *Rollout) Line(n canon.Node) {
 	s, f := r.s, r.file()
 	kind, p := n.Member("type"), n.Member("payload")
-	if f.inherits(n) {
+	if f.inherits(n) || isSettings(n) {
 		return
 	}
 

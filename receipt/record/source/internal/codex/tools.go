@@ -39,13 +39,22 @@ func spaceOf(namespace string) string {
 	return server
 }
 
-// Beginnings of outputs, which indicate that a person refused or interrupted the call, or that the
-// call had no effect.
+// Beginnings of outputs, which indicate that a person or a rule refused the call, that a person
+// interrupted it, or that the call had no effect.
 const (
 	execRejected  = "exec command rejected by user"
 	patchRejected = "patch rejected by user"
 	aborted       = "aborted by user"
 	unverified    = "apply_patch verification failed"
+	unsupported   = "unsupported call: " // followed by the name of the tool
+	noImage       = "unable to locate image at "
+
+	// Since 0.16x, a command that does not run has an error, which contains the reason.
+	execFailed     = "exec_command failed"
+	refused        = `CreateProcess { message: "Rejected(\"`
+	refusedByUser  = refused + `rejected by user\")" }`
+	policyPrevents = "approval policy is "
+	policyRefused  = "; reject command"
 )
 
 // An ending describes how a call ended, according to its output.
@@ -82,7 +91,13 @@ func endingOf(tool, server string, output canon.Node) ending {
 		return ending{outcome: story.Rejected}
 	case bytes.HasPrefix(text, []byte(aborted)):
 		return ending{outcome: story.Canceled}
-	case tool == "apply_patch" && bytes.HasPrefix(text, []byte(unverified)):
+	case tool == "exec_command" && bytes.HasPrefix(text, []byte(execFailed)):
+		return ending{outcome: execError(text)}
+	case tool == "exec_command" && bytes.HasPrefix(text, []byte(policyPrevents)) && bytes.Contains(text, []byte(policyRefused)):
+		return ending{outcome: story.Denied}
+	case tool == "apply_patch" && bytes.HasPrefix(text, []byte(unverified)),
+		tool == "view_image" && bytes.HasPrefix(text, []byte(noImage)),
+		string(text) == unsupported+tool:
 		return ending{outcome: story.Failed}
 	case bytes.HasPrefix(text, []byte("{")):
 		if doc, err := canon.Parse(text); err == nil {
@@ -94,6 +109,17 @@ func endingOf(tool, server string, output canon.Node) ending {
 	}
 
 	return headerOf(text)
+}
+
+// execError returns the outcome of a command that did not run, according to the error.
+func execError(text []byte) story.Outcome {
+	switch {
+	case bytes.HasSuffix(text, []byte(refusedByUser)):
+		return story.Rejected
+	case bytes.Contains(text, []byte(refused)):
+		return story.Denied
+	}
+	return story.Failed
 }
 
 // headerOf reads the header that may precede a command's output. The output after the header is not
@@ -113,6 +139,9 @@ func headerOf(text []byte) ending {
 		}
 		if rest, ok := bytes.CutPrefix(line, []byte("Process running with session ID ")); ok {
 			return ending{outcome: story.Unreported, process: string(bytes.TrimSpace(rest[:min(len(rest), 32)]))}
+		}
+		if bytes.HasPrefix(line, []byte(aborted)) {
+			return ending{outcome: story.Canceled}
 		}
 		if !isHeader(line) {
 			break
