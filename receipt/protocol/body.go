@@ -24,7 +24,7 @@ type intake struct {
 
 // read reads a body of at most limit bytes. The error is an *[Error] if the body is too long, is
 // incomplete, or did not arrive in time, or if no memory is available for it. For a body that is
-// too long, the message contains instead, which describes the alternative.
+// too long, the message includes the argument instead, which describes the alternative.
 func (in *intake) read(limit int64, instead string) ([]byte, error) {
 	// If the stated length exceeds the limit, the body is rejected before it is read.
 	if in.stated > limit {

@@ -52,8 +52,8 @@ func ParseCursor(list, cursor string) (last []byte, err error) {
 	// encoding/base64 ignores line breaks
 	strange := err != nil || len(b) == 0 || len(cursor) > maxCursor || len(cursor) != base64.RawURLEncoding.EncodedLen(len(b))
 
-	// A cursor in the earlier format was once valid, so the error is that it has expired, not that
-	// it is malformed.
+	// A cursor in the earlier format was once valid, so it is reported as expired, not as
+	// malformed.
 	name := sha256.Sum256([]byte(list))
 	switch {
 	case !strange && b[0] == usedForm:

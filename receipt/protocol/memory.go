@@ -66,9 +66,9 @@ type Memory struct {
 	Bytes int64
 
 	// Forget specifies what happens if a limit is reached. If Forget is true, the oldest use is
-	// forgotten early, so the request of that use may be processed again; for the limits of an
-	// actor, this is the actor's own oldest use. If Forget is false, the new use is refused, with
-	// 429 for the limits of the actor and with 503 for the shared limits, so that no request is
+	// forgotten early, so its request may be processed again. If an actor has reached its own
+	// limits, its own oldest use is forgotten. If Forget is false, the new use is refused, with 429
+	// for the limits of the actor and with 503 for the shared limits, so that no request is
 	// processed twice.
 	Forget bool
 

@@ -53,7 +53,7 @@ type Options struct {
 	// empty, any name is accepted.
 	Hosts []string
 
-	// Guarded is a path prefix below which every request must have a protocol version and an API
+	// Guarded is a path prefix. Below it, every request must have a protocol version and an API
 	// key, even if no route matches, so that a client without a key cannot learn which routes
 	// exist. Elsewhere, a request that matches no route gets a 404 response. The default is "/".
 	Guarded string

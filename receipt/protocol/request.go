@@ -43,8 +43,8 @@ func (r *Request) Conn() (*conn.Body, *conn.Answer) { return r.exchange.body, r.
 
 // ReadBody reads a body of at most limit bytes into memory from the shared pool, for a route with
 // [BodyStream]. The memory is released at the end of the request. The error is an *[Error] with
-// status 400, 413, 503, or 504; the message of a 413 error contains instead, which describes the
-// alternative.
+// status 400, 413, 503, or 504. The message of a 413 error includes the argument instead, which
+// describes the alternative.
 func (r *Request) ReadBody(limit int64, instead string) ([]byte, error) {
 	return r.exchange.read(limit, instead)
 }

@@ -32,8 +32,8 @@ type Route struct {
 	// Pattern is a method and a path, such as "GET /v1/tasks/{task_id}". {name} matches one
 	// segment, which is available from PathValue. GET includes HEAD. A pattern without a method
 	// matches any method, and a path that ends in / matches everything below it. If several
-	// patterns match, the pattern that has a literal segment earlier is used, regardless of the
-	// order of the routes.
+	// patterns match, the pattern with the earlier literal segment is used, regardless of the order
+	// of the routes.
 	Pattern string
 
 	Scope  Scope    // scope without which the route is treated as absent; "" for none
@@ -46,7 +46,7 @@ type Route struct {
 
 	AnyVersion bool // requires no protocol version, because the route is not part of the protocol
 	AnyQuery   bool // accepts and ignores any query, because mail and chat programs add parameters to links
-	Free       bool // needs no request slot, just as an open route needs none
+	Free       bool // needs no request slot; open routes do not need one either
 }
 
 // A servedRoute is a Route whose pattern has been parsed.
