@@ -37,7 +37,7 @@ func attested(t testing.TB, text []byte, key string) []byte {
 }
 
 // TestAttestations verifies that the server's report on an attestation equals that of the command
-// receipt verify, for a single attestation and in a stream, and for all policy options.
+// "receipt verify", for a single attestation and in a stream, and for all policy options.
 func TestAttestations(t *testing.T) {
 	good := attested(t, fixture(t, "valid/task.json"), "key_2026_04")
 	bodies := map[string][]byte{

@@ -42,7 +42,7 @@ func storedReport(t testing.TB, s *serve.Server, id string) (valid bool, reason 
 }
 
 // TestForkedFolder verifies that, if two receipts have the same predecessor, the later receipt is
-// refuted. The command receipt verify must have the same result for the same directory.
+// refuted. The command "receipt verify" must have the same result for the same directory.
 func TestForkedFolder(t *testing.T) {
 	a := signedReceipt(t, receiptDraft("a", "t"))
 	later := receiptDraft("c", "t")
@@ -67,7 +67,7 @@ func TestForkedFolder(t *testing.T) {
 	}
 }
 
-// TestOneFolderOneVerdict verifies that the server and the command receipt verify have the same
+// TestOneFolderOneVerdict verifies that the server and the command "receipt verify" have the same
 // verdict on a stored receipt if they use the same files, for all kinds of broken chains and all
 // ways to divide them into files.
 func TestOneFolderOneVerdict(t *testing.T) {
@@ -188,9 +188,9 @@ func logKey(t testing.TB) ed25519.PrivateKey {
 	return ed25519.NewKeyFromSeed(seed)
 }
 
-// TestStoredCheckpoint verifies that, with a checkpoint, the server and the command receipt verify
-// have the same verdict on a stored receipt. This must hold whether or not the checkpoint covers
-// the receipt, a trusted log signed it, or the policy requires it.
+// TestStoredCheckpoint verifies that, with a checkpoint, the server and the command "receipt
+// verify" have the same verdict on a stored receipt. This must hold whether or not the checkpoint
+// covers the receipt, a trusted log signed it, or the policy requires it.
 func TestStoredCheckpoint(t *testing.T) {
 	var list [][]byte
 	var head canon.Digest

@@ -22,9 +22,9 @@ const (
 )
 
 // preferred returns the form of a stored receipt that the client prefers to the protocol's
-// resource: the archive, the bare receipt, or mediaJSON if it prefers neither. To prefer a form,
-// the client must list its media type explicitly, and must not give application/json a higher
-// weight (RFC 9110 section 12.5.1).
+// resource: the archive or the bare receipt. If the client prefers neither, it returns mediaJSON.
+// To prefer a form, the client must list its media type explicitly, and must not give
+// application/json a higher weight (RFC 9110 section 12.5.1).
 func preferred(r *http.Request) string {
 	named := map[string]float64{}
 	for _, header := range r.Header.Values("Accept") {

@@ -51,8 +51,8 @@ type Options struct {
 	// If Proofs is nil, the response is a 404 error.
 	Proofs Proofs
 
-	// Batches are used to verify stored receipts, like the option --batch of the command receipt
-	// verify: each receipt must be in one of the batches. If it is nil, batches are not checked.
+	// Batches are used to verify stored receipts, like the option --batch of the command "receipt
+	// verify": each receipt must be in one of the batches. If it is nil, batches are not checked.
 	Batches []receipt.Batch
 
 	// Ready returns an error if the rest of the program cannot serve requests, for example because
@@ -114,16 +114,16 @@ type Limits struct {
 	Judging int64
 
 	// Streams is the maximum number of streams that are verified at the same time. The default is
-	// 8. Further streams get a 503 response. Two of these streams may have lines longer than 1 MiB,
-	// be compressed, or be CBOR sequences longer than 1 MiB; the next such stream waits, but no
-	// longer than Idle. Such a stream uses up to 100 MiB in addition to the memory in Judging, and
-	// any other stream uses at most 30 MiB.
+	// 8. Further streams get a 503 response. At most two of these streams may be large: compressed,
+	// a CBOR sequence longer than 1 MiB, or with lines longer than 1 MiB. The next large stream
+	// waits, but no longer than Idle. A large stream uses up to 100 MiB in addition to the memory
+	// in Judging, and any other stream uses at most 30 MiB.
 	Streams int
 
 	// Jobs is the number of processors that a single stream uses. It is also the maximum number of
-	// single receipts that are verified at the same time, and half of it is the maximum for
-	// receipts larger than 256 KiB; further receipts wait. The default is the number of processors
-	// that the program may use.
+	// single receipts that are verified at the same time. For receipts larger than 256 KiB, the
+	// maximum is half of Jobs. Further receipts wait. The default is the number of processors that
+	// the program may use.
 	Jobs int
 
 	// Idle is the maximum time without progress while a body is read or a response is written. The

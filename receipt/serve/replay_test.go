@@ -146,8 +146,8 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-// TestReplayRequests verifies that, for each violated rule, a request leads to a 400 that names the
-// member, whether or not the task exists, and that no replay starts.
+// TestReplayRequests verifies that a request that violates a rule gets a 400 response that names
+// the member, whether or not the task exists, and that no replay starts.
 func TestReplayRequests(t *testing.T) {
 	var list []struct{ Name, Request, Param string }
 	text, err := os.ReadFile("../replay/testdata/bad_requests.json")

@@ -203,7 +203,7 @@ func verifyStored(c *call) error {
 }
 
 // weighing returns a verifier that also uses the server's evidence for the receipt in the path: a
-// checkpoint proof, and batches. As with the command receipt verify, all of this evidence is
+// checkpoint proof, and batches. As with the command "receipt verify", all of this evidence is
 // required, so a receipt that was added after the checkpoint is undecided.
 func weighing(c *call, judge *receipt.Verifier) (*receipt.Verifier, error) {
 	e := receipt.Evidence{Batches: c.s.options.Batches}

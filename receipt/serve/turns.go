@@ -8,8 +8,8 @@ import (
 
 // turns divides a resource, such as processors or memory, among the clients that wait for it.
 // Waiting clients are served in rotation, regardless of how many requests each client has; the
-// requests of one client are served in order. A turn ends when processing ends, which no client can
-// delay, so every waiting request eventually gets its turn.
+// requests of one client are served in order. A turn ends when processing ends. No client can delay
+// this, so every waiting request eventually gets its turn.
 type turns struct {
 	mu      sync.Mutex
 	all     int64

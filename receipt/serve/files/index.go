@@ -43,7 +43,7 @@ import (
 // # Links
 //
 // The link of a receipt is checked as package stream checks it for the same files in the same
-// order, so the server and the command receipt verify report the same result. The receipts in a
+// order, so the server and the command "receipt verify" report the same result. The receipts in a
 // single file must be in order; those in several files are joined by their links, for which the
 // files are read twice at startup.
 //

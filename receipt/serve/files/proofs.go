@@ -20,8 +20,8 @@ type Proofs struct {
 	tree    *tree
 }
 
-// NewProofs returns Proofs for a signed checkpoint, such as one created by the command receipt
-// batch checkpoint. The checkpoint must cover the first documents of the index, in order and
+// NewProofs returns Proofs for a signed checkpoint, such as one created by the command "receipt
+// batch checkpoint". The checkpoint must cover the first documents of the index, in order and
 // including copies. The signatures of the checkpoint are not checked. The error is a
 // *[CheckpointError] if the note is not a checkpoint or does not cover these files.
 func NewProofs(index *Index, note []byte) (*Proofs, error) {

@@ -88,9 +88,9 @@ async function judged(mine) {
   return { ...run, given, options, example };
 }
 
-// whole returns the report of the only receipt, adjusted to the verdict of the run. Evidence that
-// belongs to no receipt leaves the run undecided, and so it also leaves the step undecided for
-// which it was supplied.
+// whole returns the report on the only receipt, adjusted to the verdict of the run. If evidence
+// belongs to no receipt, it leaves the run undecided. The step for which that evidence was supplied
+// is then undecided as well.
 function whole(report, summary) {
   const seen = { ...report, not_checked: [...report.not_checked, ...summary.not_checked] };
   const idle = summary.not_checked.find((note) => note.code === "disclosure_unbound" || note.code === "evidence_unused");
@@ -209,7 +209,7 @@ async function proven(run, report, input) {
 }
 
 // together reports whether any key was added in the same selection as receipts. It returns
-// undefined for the example, whose keys are known.
+// undefined for the example, because its keys are known.
 function together(keys) {
   const known = keys.map((file) => file.together).filter((one) => one !== undefined);
   return known.length === 0 ? undefined : known.includes(true);

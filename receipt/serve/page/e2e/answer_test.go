@@ -96,8 +96,8 @@ func (b *tab) fresh(older, file string) {
 	}
 }
 
-// testOvertaken verifies that a small file that is dropped while a large file is being verified
-// replaces it on the page immediately and permanently.
+// testOvertaken verifies that, if a small file is dropped while a large file is being verified, the
+// small file replaces the large file on the page immediately and permanently.
 func testOvertaken(t *testing.T, browser context.Context, url, stream string) {
 	b := open(t, browser, url)
 	large := largeFile(t, stream)

@@ -73,7 +73,7 @@ func writeTree(t *testing.T, count int) (dir string) {
 	return dir
 }
 
-// export runs the command receipt browse with the option --output in a directory, and returns the
+// export runs the command "receipt browse" with the option --output in a directory, and returns the
 // address of the exported page.
 func export(t *testing.T, command, dir string) (url string) {
 	t.Helper()
@@ -87,8 +87,8 @@ func export(t *testing.T, command, dir string) (url string) {
 	return "file://" + filepath.Join(site, "index.html")
 }
 
-// serve runs the command receipt browse in a directory until the test ends, and returns the address
-// of the page.
+// serve runs the command "receipt browse" in a directory until the test ends, and returns the
+// address of the page.
 func serve(t *testing.T, command, dir string) (url string) {
 	t.Helper()
 	cmd := exec.Command(command, "browse", ".", "--keys", fixture(t, "keys/trust.json"))
@@ -116,7 +116,7 @@ func serve(t *testing.T, command, dir string) (url string) {
 	return ""
 }
 
-// TestBrowse verifies the view that the command receipt browse creates, in Chromium and Firefox,
+// TestBrowse verifies the view that the command "receipt browse" creates, in Chromium and Firefox,
 // opened from disk and from its server.
 func TestBrowse(t *testing.T) {
 	if testing.Short() {

@@ -15,15 +15,15 @@ import (
 )
 
 // described is a script that returns what a page states about a receipt, in the layout of the
-// command receipt show.
+// command "receipt show".
 const described = `(() => {
 	const text = (selector) => document.querySelector(selector)?.textContent ?? "";
 	const rows = [...document.querySelectorAll(".described > div")].flatMap((row) => [...row.querySelectorAll("dd")].map((dd, i) => (i > 0 ? "" : row.querySelector("dt").textContent).padEnd(14) + dd.textContent));
 	return [...[text(".answer .title"), text(".answer .sentence")].filter((line) => line !== ""), "", ...rows].join("\n") + "\n";
 })()`
 
-// testShow verifies that the page, the printed report, and the view of receipt browse contain
-// exactly the title, the headline, and the rows that the command receipt show prints.
+// testShow verifies that the page, the printed report, and the view of "receipt browse" contain
+// exactly the title, the headline, and the rows that the command "receipt show" prints.
 func testShow(t *testing.T, browser context.Context, url string) {
 	command, b := buildReceipt(t), open(t, browser, url)
 	for _, file := range []string{
@@ -55,7 +55,7 @@ func testShow(t *testing.T, browser context.Context, url string) {
 	}
 }
 
-// same fails unless the lines of a page are successive lines in the output of receipt show.
+// same fails unless the lines of a page are successive lines in the output of "receipt show".
 func same(t *testing.T, name, shown, got string) {
 	t.Helper()
 	if len(strings.Split(got, "\n")) < 5 || !strings.Contains("\n"+shown, "\n"+got) {

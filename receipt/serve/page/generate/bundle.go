@@ -55,7 +55,7 @@ func writeReport(out string) error {
 	return writePair("view/report.js", "style.css", out+"/report.min")
 }
 
-// writeSite bundles the modules in dir for the view of receipt browse. out is relative to dir.
+// writeSite bundles the modules in dir for the view of "receipt browse". out is relative to dir.
 func writeSite(dir, out string) error {
 	if err := os.Chdir(dir); err != nil {
 		return err

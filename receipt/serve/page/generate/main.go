@@ -4,7 +4,7 @@
 //	dist/served/page.html.gz   the same, compressed, as the command serves it; not committed
 //	dist/report.min.js, .css   script and style of the printed report; committed
 //
-// With -site, it instead bundles the view of receipt browse into dist/site.min.js and
+// With -site, it instead bundles the view of "receipt browse" into dist/site.min.js and
 // dist/site.min.css, which are committed.
 //
 // It needs only the Go toolchain. The output depends only on the sources, the toolchain, and the

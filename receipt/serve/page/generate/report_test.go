@@ -18,8 +18,8 @@ func TestReportIsFresh(t *testing.T) {
 	fresh(t, out, "report")
 }
 
-// TestSiteIsFresh verifies that the committed files for the view of receipt browse match the output
-// that is generated from the sources.
+// TestSiteIsFresh verifies that the committed files for the view of "receipt browse" match the
+// output that is generated from the sources.
 func TestSiteIsFresh(t *testing.T) {
 	t.Chdir("../../../../cmd/receipt/internal/browse")
 	out := t.TempDir()

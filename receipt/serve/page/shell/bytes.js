@@ -4,7 +4,7 @@ import { h, section } from "../view/dom.js";
 import { lines, number } from "../view/text.js";
 import { button, download } from "./download.js";
 
-// Longer texts are not displayed completely, but their download is complete.
+// Longer text is not displayed completely, but the downloaded file is complete.
 const most = 200_000; // characters
 
 const decoder = new TextDecoder();
@@ -39,8 +39,8 @@ function text(name, bytes) {
   return h("details", {}, h("summary", {}, `${name}, ${number(bytes.length)} bytes`), raw(decoder.decode(bytes)));
 }
 
-// raw displays a text that can be copied. Characters that are invisible, or that change the order
-// of the text, are displayed as escapes; the download contains the original bytes.
+// raw displays text that can be copied. Characters that are invisible, or that change the order of
+// the text, are displayed as escapes. The downloaded file contains the original bytes.
 function raw(value, kind = "") {
   const shown = document.createElement("pre");
   shown.className = kind;

@@ -6,10 +6,10 @@ export class Cancelled extends Error {}
 export class Core {
   #url; #core; #worker; #calls; #count = 0;
 
-  // The arguments are texts in the page: the script of the worker, and the core in base64.
+  // The arguments are strings in the page: the script of the worker, and the core in base64.
   constructor(script, core) {
     const url = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
-    // Only this policy may turn a text into a script URL, because the Content Security Policy of
+    // Only this policy may turn a string into a script URL, because the Content Security Policy of
     // the page forbids all other ways (Trusted Types).
     const policy = globalThis.trustedTypes?.createPolicy("worker", { createScriptURL: (text) => text });
     this.#url = policy ? policy.createScriptURL(url) : url;
@@ -26,7 +26,7 @@ export class Core {
       this.#fail(new Error(`the verifier does not run in this browser: ${event.message ?? "it did not start"}`));
     });
     this.tool = this.#call("start", [this.#core]).then(({ tool, module }) => {
-      this.#core = module; // so that the next worker need not compile it again
+      this.#core = module; // so that the next worker does not have to compile it again
       return tool;
     });
     this.tool.catch(() => {}); // each call awaits this promise and reports its error
@@ -67,7 +67,7 @@ export class Core {
   open(input, index) { return this.#ready("open", [input, index]); }
   tamper(source, pointer) { return this.#ready("tamper", [source, pointer]); }
 
-  // verify returns the results of a verification. It parses the JSON texts that the worker returns.
+  // verify returns the results of a verification. It parses the JSON that the worker returns.
   async verify(inputs, keys, beside, options, tell) {
     const result = await this.#ready("verify", [inputs, keys, beside, options], tell);
     return {

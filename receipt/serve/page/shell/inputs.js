@@ -1,7 +1,7 @@
 // This module sorts the files that the user added into receipts, keys, evidence for receipts, and
 // other files.
 
-// The number of bytes at the beginning of a file by which it is recognized.
+// The number of bytes at the beginning of a file that are used to recognize it.
 const head = 1 << 20; // bytes
 
 // Larger files are neither key sets nor evidence.
@@ -12,7 +12,7 @@ const evidence = new Set(["proof", "checkpoint", "disclosures", "batch"]);
 // ofOne reports whether a kind of evidence belongs to a single receipt.
 export function ofOne({ kind }) { return kind === "proof" || kind === "disclosures"; }
 
-// The lists are replaced instead of changed, because a run keeps the lists with which it started.
+// The lists are replaced instead of changed, because each run uses the lists with which it started.
 export class Inputs {
   receipts = []; // {name, file, what}
   keys = []; // {name, bytes, what, together}; together if added in the same selection as receipts
@@ -22,7 +22,7 @@ export class Inputs {
 
   constructor(core) { this.#core = core; }
 
-  // add sorts files by kind, or treats all of them as keys if asKeys is set. New receipts, and
+  // add sorts files by kind. If asKeys is set, it treats all of them as keys. New receipts, and
   // files that were added as receipts, replace the previous ones and the evidence for them. All
   // other files are added to the existing files.
   async add(files, { asKeys = false, known = false } = {}) {

@@ -8,7 +8,7 @@ export const most = 200;
 // Lines stores the reports as parts of a Blob, which the browser may write to disk.
 export class Lines {
   count = 0;
-  kept = []; // the first reports, as texts
+  kept = []; // the first reports, as strings
   #parts = [];
 
   // add adds complete lines. It skips the line with the summary, which is returned separately.
@@ -20,7 +20,7 @@ export class Lines {
     this.count += lines.length;
   }
 
-  // report returns the output of receipt verify --format json as a Blob.
+  // report returns the output of "receipt verify --format json" as a Blob.
   report(summary) {
     const begin = this.count > 0 ? '{\n"reports":[\n' : '{\n"reports":[';
     return new Blob([begin, ...this.#parts, '\n],\n"summary":', summary, "}\n"], { type: "application/json" });

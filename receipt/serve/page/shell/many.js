@@ -11,8 +11,8 @@ import { renderTrusted } from "./trusted.js";
 
 const page = 50; // findings
 
-// renderMany displays a run. The function open is called with the report of the receipt that the
-// user opens.
+// renderMany displays a run. When the user opens a receipt, the function open is called with the
+// report on that receipt.
 export function renderMany({ run, actions, open, from = 0 }) {
   const { summary, findings, aggregate, keys, given } = run;
   const shown = findings.slice(from, from + page);

@@ -29,7 +29,7 @@ export function renderSingle({ report, summary, keys, together, evidence = [], a
       renderTrusted(keys)));
 }
 
-// The flags with which the command accepts each kind of evidence.
+// These are the flags of the command for each kind of evidence.
 const flags = new Map([["proof", "--proof"], ["checkpoint", "--checkpoint"], ["disclosures", "--disclosures"], ["batch", "--batch"]]);
 
 // again returns the command that verifies the receipt as the page did. With less evidence, the

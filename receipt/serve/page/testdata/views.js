@@ -63,7 +63,7 @@ function texts() {
   }
 }
 
-// drawn checks the texts of charts and their numbers.
+// drawn checks the labels and the bars of charts.
 function drawn() {
   check("ticks", [0, 7, 0.1842, 12345, 1.1e9, 2.34e6, 5e12].map(tick), ["0", "7", "0.1842", "12,345", "1.1 billion", "2.34 million", "5 trillion"]);
   for (const counts of [[1, 1, 1000000], [1000000, 1, 1], [1, 0, 0], [5, 5, 5]]) {

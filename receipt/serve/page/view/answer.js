@@ -110,8 +110,8 @@ function renderWhat(report, headline) {
   ];
 }
 
-// renderRows displays the rows that receipt show prints. A row without a label continues the
-// previous row.
+// renderRows displays the rows that the command "receipt show" prints. A row without a label
+// continues the previous row.
 function renderRows(rows) {
   const groups = [];
   for (const row of rows) {

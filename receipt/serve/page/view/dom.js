@@ -6,7 +6,7 @@ import { outline } from "./json.js";
 const svgNamespace = "http://www.w3.org/2000/svg";
 
 // h creates an HTML element. It omits attributes that are undefined, null, or false. The children
-// are elements, texts, or lists of these.
+// are elements, strings, or lists of these.
 export function h(tag, attributes, ...children) {
   return fill(document.createElement(tag), attributes, children);
 }
@@ -48,7 +48,7 @@ export function unique(prefix) {
   return `${prefix}-${count}`;
 }
 
-// most is the maximum number of characters that are displayed from one untrusted text.
+// most is the maximum number of characters that are displayed from one untrusted string.
 export const most = 300;
 
 // foreign displays a value of a receipt: a string unchanged, and any other value as JSON. Long

@@ -68,8 +68,8 @@ export function both(verified, other) {
   return String(other) === "0" ? brief(verified) : `${brief(verified)} + ${brief(other)}`;
 }
 
-// told returns the text for a measure in a bin, which is "–" if no receipt in the bin states the
-// measure, because this does not mean 0.
+// told returns the text for a measure in a bin. If no receipt in the bin states the measure, the
+// text is "–", because this does not mean 0.
 function told(measure, bin) {
   const sides = ["verified", "other"].map((name) => member(bin, name));
   return measure.told && !sides.some(measure.told) ? "–" : both(...sides.map(measure.of));

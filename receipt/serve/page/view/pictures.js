@@ -1,7 +1,7 @@
 // This module displays the charts that an auditor reads first: verdicts over time, cost and tokens
-// by model, receipts by key, approvals by decision, and the files written most often. Each chart is
-// a table with bars, or is followed by its table. Unreported values are stated as such, and not as
-// zero.
+// by model, receipts by key, approvals by decision, and the files that are written most often. Each
+// chart is a table with bars, or is followed by its table. Unreported values are displayed as
+// unreported, and not as zero.
 import { bars, columns } from "./charts.js";
 import { foreign, h, mono, section, table } from "./dom.js";
 import { isObject, list, member, text } from "./json.js";

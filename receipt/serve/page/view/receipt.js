@@ -58,8 +58,8 @@ function places(pointers) {
   return pointers.length > 0 && [pointers.slice(0, 20).map((pointer, i) => [i > 0 ? ", " : "", mono(pointer, 120)]), pointers.length > 20 && ` … ${number(pointers.length - 20)} more`];
 }
 
-// The lists of a receipt: their pointers, their captions, and the members of their entries. A list
-// without entries is displayed if the fourth value is true.
+// The lists of a receipt: their pointers, their captions, and the members of their entries. If the
+// fourth value is true, a list without entries is displayed as well.
 const lists = [
   ["/approvals", "Approvals", ["decision", "action", "actor", "decided_at", "evidence_hash", "quorum_proof"], true],
   ["/side_effects/fs_writes", "Writes to files", ["path", "operation", "before_sha256", "after_sha256", "metadata"], true],

@@ -38,7 +38,7 @@ const sayings = new Map([
   ["Undecided", "Nothing is refuted, but some requirements could not be checked."],
 ]);
 
-// contradicted is displayed if no receipt is refuted by itself.
+// contradicted is displayed if the input is refuted although no single receipt is.
 const contradicted = "Do not rely on the input as a whole: no single receipt is refuted, but together they contradict the evidence that was given.";
 
 function count(summary, name) {
@@ -103,8 +103,8 @@ function renderFindings(verdict, title, reports, more, brief, groups) {
 
 const absent = new Set(["predecessor_missing", "predecessor_other"]);
 
-// shared reorders reports so that the first receipt of each directory, cause, and key comes first,
-// then the second of each, and so on. The displayed part therefore covers as many groups as
+// shared reorders reports: the first receipt of each directory, cause, and key comes first, then
+// the second receipt of each, and so on. The displayed part therefore covers as many groups as
 // possible.
 function shared(reports) {
   const seen = new Map(), rank = new Map();
@@ -125,8 +125,8 @@ function renderGroups(groups, total) {
     ...["directory", "issuer", "workspace", "key"].map((name) => foreign(text(member(group, name)), 160))], 100, total));
 }
 
-// detailed is the number of refuted receipts that are displayed with all details. Further ones have
-// one row each.
+// detailed is the number of refuted receipts that are displayed with all details. Further refuted
+// receipts have one row each.
 const detailed = 20;
 
 function renderRefuted(found) {
@@ -185,7 +185,7 @@ function renderStreams(summary) {
     mono(member(entry, "head")), count(entry, "failures") > 0 ? h("strong", { class: "bad" }, number(count(entry, "failures"))) : "0"], shown, total));
 }
 
-// renderBasis displays what the summary is based on: keys, inputs, tool, and times.
+// renderBasis displays the basis of the summary: keys, inputs, tool, and times.
 function renderBasis(summary) {
   const skipped = list(member(summary, "skipped")), unreadable = list(member(summary, "inputs", "unreadable"));
   const unread = Math.max(count(member(summary, "inputs"), "unreadable_count"), unreadable.length), passed = Math.max(count(summary, "skipped_count"), skipped.length);

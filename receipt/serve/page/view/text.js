@@ -17,7 +17,7 @@ function escape(character) {
   return code > 0xffff ? "\\U" + code.toString(16).padStart(8, "0") : "\\u" + code.toString(16).padStart(4, "0");
 }
 
-// visible returns a text with invisible characters as escapes, as the command does.
+// visible returns a string with invisible characters as escapes, as the command does.
 export function visible(text) {
   return String(text).replace(unseen, escape).replace(heap, (_, kept, rest) => kept + [...rest].map(escape).join(""));
 }
@@ -27,7 +27,7 @@ export function lines(text) {
   return String(text).split(/([\n\t])/).map((part, i) => (i % 2 === 1 ? part : visible(part))).join("");
 }
 
-// cut returns the first characters of a text, and the number of omitted characters.
+// cut returns the first characters of a string, and the number of omitted characters.
 export function cut(text, most) {
   if (text.length <= most) return { text, more: 0 };
   const code = text.charCodeAt(most - 1);
@@ -72,7 +72,7 @@ export function duration(milliseconds) {
 const dateTime = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(\.\d+)?(?:[Zz]|([+-])(\d\d):(\d\d))$/;
 
 // instant converts an RFC 3339 date-time to milliseconds since 1970, or returns NaN for any other
-// text. A leap second is treated as the first instant of the next second.
+// string. A leap second is treated as the first instant of the next second.
 export function instant(text) {
   const found = typeof text === "string" ? dateTime.exec(text) : null;
   if (!found) return NaN;

@@ -5,7 +5,7 @@ import { isObject, list, member } from "./json.js";
 
 export const notRecorded = "not recorded";
 
-// The number of entries that are read from a list, which is more than a receipt needs.
+// The number of entries that are read from a list. This is more than a receipt needs.
 const most = 1 << 18;
 
 // unreportedIn returns the pointers in metadata.unreported: values that the source did not record.

@@ -16,7 +16,7 @@ export const steps = new Map([
   ["redactions", "Are disclosed values the ones that were withheld?"],
 ]);
 
-// The words and the tone for each status.
+// These are the words and the tone for each status.
 const statuses = new Map([
   ["passed", ["Passed", "plain"]],
   ["failed", ["Failed", "bad"]],
@@ -34,7 +34,7 @@ export function status(report, step) {
   return found.find((check) => check.status === "failed") ?? found[0] ?? { check: step, status: "not_checked", code: "step_not_reached" };
 }
 
-// Codes that leave a step unchecked without making the verdict undecided.
+// These codes leave a step unchecked without making the verdict undecided.
 const informing = new Set(["link_not_checked", "batch_not_checked", "redactions_not_checked", "signatures_not_checked", "step_not_reached"]);
 
 // finding returns the check that explains a verdict: the first check that failed, or the check
@@ -92,15 +92,15 @@ export function renderCheck(check) {
     text(check.hint) && h("p", { class: "hint" }, h("strong", {}, "Hint: "), foreign(check.hint, 600)));
 }
 
-// renderComparison displays two texts one below the other, and marks the first difference. If there
-// is only one text, it displays that text.
+// renderComparison displays two strings, one below the other, and marks the first difference. If
+// there is only one string, it displays that string.
 export function renderComparison(stated, computed) {
   const both = stated !== "" && computed !== "", alike = difference(stated, computed);
   const side = (name, value) => value !== "" && h("div", {}, h("dt", {}, name), h("dd", {}, h("code", {}, both ? marked(value, alike) : foreign(value))));
   return h("dl", { class: "comparison" }, side("stated", stated), side("computed", computed));
 }
 
-// difference returns the number of characters that two texts have in common at their beginning.
+// difference returns the number of characters that two strings have in common at their beginning.
 export function difference(a, b) {
   let i = 0;
   while (i < a.length && i < b.length && a.charCodeAt(i) === b.charCodeAt(i)) i++;
@@ -120,7 +120,7 @@ function marked(value, alike) {
 const signatureWords = new Map([["valid", ["Valid", "plain"]], ["invalid", ["Not counted", "bad"]], ["not_checked", ["Not checked", "none"]]]);
 
 // attestation is the algorithm of a signature that is not in the receipt, but in the envelope
-// around it.
+// around the receipt.
 const attestation = "dsse";
 
 function renderSignatures(report) {
