@@ -200,8 +200,8 @@ func (r *repeater) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// bombs returns inputs that decompress to 10 GB. They consist of gzip members and zstd frames that
-// decompress to 10 MB each.
+// bombs returns inputs, each of which decompresses to 10 GB. They consist of gzip members and zstd
+// frames that decompress to 10 MB each.
 func bombs(t testing.TB, c string) map[string]func() io.Reader {
 	plain := bytes.Repeat([]byte(c), 10<<20/len(c))
 	return map[string]func() io.Reader{

@@ -139,9 +139,8 @@ func TestReportsExcuseNothing(t *testing.T) {
 	}
 }
 
-// TestFilesNotSkipped verifies that two kinds of documents are not skipped as other files of the
-// toolkit: documents that have the chain or the marker of a receipt, and documents that have only
-// some members of such a file.
+// TestFilesNotSkipped verifies that a document is not skipped as another file of the toolkit if it
+// has the chain or the marker of a receipt, or if it has only some members of such a file.
 func TestFilesNotSkipped(t *testing.T) {
 	list := newWriter(t, "a").many(2)
 	plus := func(doc []byte, member string) []byte { return text("{", member, ",", doc[1:]) }

@@ -73,8 +73,8 @@ func padded(doc []byte, n int) []byte {
 	return long
 }
 
-// TestTornAnywhere verifies that a last line that is truncated at any byte leads to the code
-// torn_tail.
+// TestTornAnywhere verifies that a truncated last line has the code torn_tail, regardless of the
+// byte after which it ends.
 func TestTornAnywhere(t *testing.T) {
 	first := newWriter(t, "a").many(1)[0]
 	line := `{"é\u00e9":["😀\ud83d\ude00\\\u0001\n",-0.5E-7,10,true,false,null,{"":{}},[]],"z": "" }`

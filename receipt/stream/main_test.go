@@ -7,8 +7,8 @@ import (
 	"github.com/receiptkit/receiptkit/fixtures/testsize"
 )
 
-// TestMain reduces the number of collections of small heaps, except at full size, where it limits
-// large heaps.
+// TestMain reduces garbage collection for small heaps, except at full size, where it limits large
+// heaps.
 func TestMain(m *testing.M) {
 	if testsize.Spare(800) {
 		debug.SetMemoryLimit(384 << 20)

@@ -65,8 +65,8 @@ func headOf(t testing.TB, doc []byte) chain.Head {
 	return s.Head()
 }
 
-// TestMergePartial verifies that a part that is a selection excuses absent receipts in its own
-// streams and nothing else.
+// TestMergePartial verifies that a selection excuses absent receipts in its own streams, and
+// nothing else.
 func TestMergePartial(t *testing.T) {
 	selection := stream.Options{Partial: true}
 	list, others := newWriter(t, "a").many(12), newWriter(t, "u").many(6)

@@ -115,7 +115,7 @@ func TestVerifySeqTags(t *testing.T) {
 }
 
 // TestVerifySeqErrors verifies that an error from a sequence is reported, that the receipts before
-// the error are verified, and that the summary does not have the verdict verified.
+// the error are verified, and that the summary is not verified.
 func TestVerifySeqErrors(t *testing.T) {
 	gone := errors.New("connection reset")
 	docs := newWriter(t, "a").many(5)

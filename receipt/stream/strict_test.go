@@ -88,8 +88,8 @@ func TestStrictGiven(t *testing.T) {
 }
 
 // TestStrictOfBefore verifies that a receipt whose link was not checked stays undecided if its
-// summary comes from the previous version, because such a summary does not contain the other
-// outcome.
+// summary comes from the previous version. Such a summary does not contain the outcome of the
+// receipt without its link.
 func TestStrictOfBefore(t *testing.T) {
 	list := newWriter(t, "a").many(4)
 	s := strictly(t, stream.Options{}, sources(jsonl(list[2:]...))...)

@@ -98,9 +98,9 @@ func (s *Summary) MarkOverlap(detail string) {
 	s.addNote(receipt.CodePartsOverlap, "%s", detail)
 }
 
-// List sets the hashes of the receipts, as listed in the report that contains the summary. With
-// these hashes, a merge can determine more about a summary that has no roster, because it has more
-// than 65,536 receipts or was written by an older version.
+// List sets the hashes of the receipts, as listed in the report that contains the summary. A
+// summary has no roster if it has more than 65,536 receipts or was written by an older version.
+// With these hashes, a merge can determine more about such a summary.
 func (s *Summary) List(hashes []canon.Digest) {
 	s.listed = map[canon.Digest]bool{}
 	for _, d := range hashes {
@@ -253,7 +253,7 @@ func (s *Summary) count(it *survey.Item) {
 }
 
 // countUnchecked counts the checks that the report on a document lists as not checked. Each copy is
-// counted, so that the sum of the counts of the parts is the count for the entire input.
+// counted, so that the counts of the parts add up to the count for the entire input.
 func (s *Summary) countUnchecked(rep *receipt.Report) {
 	s.Withheld += rep.Withheld
 	for i, n := range rep.NotChecked {

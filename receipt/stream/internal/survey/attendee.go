@@ -93,7 +93,7 @@ func (a *Attendee) sane() bool {
 func verified() Outcome { return Outcome{Own: receipt.Verified} }
 
 // repeated adds the outcome to the list of outcomes for which further copies are not counted. A
-// refuted outcome is counted for every copy. It is therefore not added, which also bounds the list,
+// refuted outcome is counted for every copy. It is therefore not added. This also bounds the list,
 // because there may be any number of refuted copies.
 func (o Outcome) repeated(list []Outcome) []Outcome {
 	if o.Own == receipt.Refuted {
