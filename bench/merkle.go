@@ -16,8 +16,8 @@ import (
 // leafCount is not a power of two, so the tree is incomplete.
 const leafCount = 50_000
 
-// merkleRoot compares the computation of a root over the digests of receipts with sumdb/tlog. As
-// documented, sumdb/tlog stores the hashes and then hashes the tree.
+// merkleRoot compares the computation of a root over the digests of receipts with sumdb/tlog. The
+// comparison uses sumdb/tlog as documented: it stores the hashes and then hashes the tree.
 func (b *bench) merkleRoot() []result.Line {
 	leaves := make([]canon.Digest, leafCount)
 	for i := range leaves {
