@@ -80,7 +80,7 @@ func (in *inputs) addObjects(ctx context.Context, arg string) error {
 }
 
 // addFiles adds the files that match a pattern. For a directory, it adds each file in the directory
-// and its subdirectories that is named like a file of receipts.
+// and its subdirectories whose name looks like that of a file with receipts.
 func (in *inputs) addFiles(pattern string) error {
 	names, err := filepath.Glob(pattern)
 	if err != nil {
