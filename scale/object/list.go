@@ -22,7 +22,7 @@ import (
 type Listing struct {
 	Sources []stream.Source // sources in the order of the addresses, and sorted by key for each address
 	Pins    []Pin           // pins of the sources
-	Skipped []string        // objects with a matching prefix that are not named like files of receipts
+	Skipped []string        // objects with a matching prefix that CalledLikeReceipts does not accept
 	buckets Buckets
 }
 

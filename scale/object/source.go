@@ -66,7 +66,7 @@ func (o *object) at(offset int64, want version, pinned bool) (*blob.Reader, erro
 	return nil, err
 }
 
-// attempts is the number of consecutive times that a read is resumed without having received any
+// attempts is the maximum number of consecutive times that a read is resumed without receiving any
 // bytes.
 const attempts = 3
 
