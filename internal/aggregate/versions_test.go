@@ -96,8 +96,8 @@ func newestOf(set []told) (newest []seen, copies, older int) {
 	return newest, copies, older
 }
 
-// sums returns the JSON form of an aggregate without the members that also count receipts outside
-// all sums.
+// sums returns the JSON form of an aggregate without the members that count receipts left out of
+// the sums.
 func sums(t *testing.T, text string) (sums map[string]any, copies, older float64) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(text), &sums); err != nil {
