@@ -67,7 +67,7 @@ func attested(t testing.TB, file, key string) (*attest.Statement, []byte) {
 	return s, e.Bytes()
 }
 
-// An other is a sigstore-go verifier with the same keys.
+// An other is a sigstore-go verifier that trusts the same keys as the verifier of this module.
 type other struct {
 	t testing.TB
 	v *verify.Verifier
