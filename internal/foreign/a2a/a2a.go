@@ -116,7 +116,7 @@ func kept() []string {
 }
 
 // appendReduced appends a card without the outermost member omit, and without empty members that
-// are not listed in kept. It appends the omitted members to the list empty.
+// are not listed in kept. It appends the omitted empty members to the list empty.
 func appendReduced(dst []byte, n canon.Node, empty *[]canon.Node, omit string) []byte {
 	switch n.Kind() {
 	case canon.KindArray:

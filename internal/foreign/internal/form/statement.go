@@ -68,7 +68,7 @@ func OpenStatement(f *receipt.Foreign, root canon.Node, lenient bool) *Statement
 }
 
 // Signatures adds the signatures of the envelope to f. The argument text contains the bytes of the
-// statement.
+// statement that the signatures cover.
 func (s *Statement) Signatures(f *receipt.Foreign, text []byte, algorithm, issuer string, at time.Time) {
 	// The signatures cover the pre-authentication encoding (DSSE v1).
 	pae := append([]byte("DSSEv1 "+strconv.Itoa(len(payloadType))+" "+payloadType+" "+strconv.Itoa(len(text))+" "), text...)
