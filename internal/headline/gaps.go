@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// A gaps contains names for the parts of a receipt that its source did not report.
+// A gaps lists the parts of a receipt that its source did not report.
 type gaps struct{ story }
 
 // unrecorded returns names for the parts of the receipt that its source did not report. A number

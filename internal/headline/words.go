@@ -153,8 +153,8 @@ func sum(numbers []float64) string {
 }
 
 // Fault returns a short name for the fault that a cause describes, such as "missing predecessor".
-// The name is for a line that otherwise contains only the code. It returns "" if the code is
-// sufficient.
+// The name is for a line that otherwise contains only the code. If the code is sufficient, Fault
+// returns "".
 func Fault(cause receipt.Cause) string {
 	switch cause {
 	case "predecessor_missing":
