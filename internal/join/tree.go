@@ -25,8 +25,8 @@ type Tree struct {
 	Documents int         `json:"documents"` // number of documents
 	Single    bool        `json:"single"`    // the input is one document
 
-	// Source and Until are the source and the number of the document whose leaf is the last one
-	// within the size that the checkpoint claims.
+	// Source and Until identify the document whose leaf is the last one within the size that the
+	// checkpoint claims: its source, and its number within that source, counted from 1.
 	Source int `json:"source"`
 	Until  int `json:"until"`
 }
