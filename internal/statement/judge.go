@@ -107,8 +107,9 @@ func Judge(trust receipt.Trust, statements []*Signed, seen Observed, req Require
 
 // bounded returns why a stream does not meet the conditions of AEL 0.1 for level 1 (checks e to j),
 // or "" if it does. The input must contain all receipts of the stream. No statement may be
-// contradicted, and no evidence may be missing. Each statement must limit the time until the next,
-// there must be a heartbeat, and the last statement must be final.
+// contradicted, and no evidence may be missing. The last statement must be final, and there must be
+// a heartbeat between it and the first statement. Each statement except the last must limit the
+// time until the next, unless the requirements limit that time.
 func (j *judge) bounded(list []*Signed) string {
 	open := func(s *Signed) bool { return !s.Final && s.Within == 0 && j.req.Heartbeat == 0 }
 	switch {
