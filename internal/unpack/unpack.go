@@ -32,7 +32,8 @@ var errNested = errors.New("a compressed file inside a compressed file; decompre
 
 // Plain returns the content of r. It decompresses the content if the first bytes indicate gzip (RFC
 // 1952; several members form one file) or zstd (RFC 8878). The window size limits the memory for
-// any data. The caller must keep *read equal to the number of bytes that r has read.
+// any data. The caller must keep *read equal to the number of bytes that r has read from its
+// source.
 func Plain(r *bufio.Reader, packed Options, read *int64) (plain *bufio.Reader, compressed bool, closer func(), err error) {
 	nothing := func() {}
 	var inner func([]byte) (int, error)
