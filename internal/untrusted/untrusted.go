@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// Head returns the longest start of a string that has at most the given number of bytes and does
+// Head returns the longest prefix of a string that has at most the given number of bytes and does
 // not end with a partial character.
 func Head[T ~string | ~[]byte](text T, most int) T {
 	if len(text) <= most {
