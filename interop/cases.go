@@ -204,7 +204,7 @@ func (m *caseMill) damage(text []byte) []byte {
 }
 
 // attestation returns an attestation of a statement. The statement may have been changed, and the
-// key that signs it might not be accepted.
+// attestation may be damaged. The key that signs the attestation might not be accepted.
 func (m *caseMill) attestation() []byte {
 	statement, donor := m.attested[m.rand.IntN(len(m.attested))].Clone(), m.attested[m.rand.IntN(len(m.attested))].Clone()
 	switch m.rand.IntN(4) {

@@ -101,8 +101,8 @@ func (m *mill) graft(tree, donor *mutate.Value) {
 	}
 }
 
-// seal may change the issuer's key ID, and then sets the hash and the signatures of a tree. If the tree
-// is not JSON, seal only returns its text.
+// seal returns the text of a tree. It may change the issuer's key ID, and then sets the hash and
+// the signatures, unless the tree is not JSON or has no chain.
 func (m *mill) seal(tree *mutate.Value) []byte {
 	signer := m.rand.IntN(len(m.signers))
 	if issuer := tree.Member("issuer"); issuer != nil && issuer.Open == '{' {
