@@ -146,7 +146,7 @@ func (p pair) same(t *testing.T, what string, result func(full) any) {
 	}
 }
 
-// compare reads all receipts in every possible way, and compares the results.
+// compare reads the receipts in every way that a ledger offers, and compares the results.
 func (p pair) compare(t *testing.T, all []*receipt.Sealed) {
 	t.Helper()
 	ctx := t.Context()

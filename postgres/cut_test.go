@@ -81,7 +81,7 @@ func (w *wire) carry(client net.Conn, address string) {
 	}
 	defer server.Close()
 
-	// When one direction reaches its limit, both directions are cut.
+	// When one direction ends or reaches its limit, both directions are cut.
 	var once sync.Once
 	done := make(chan struct{})
 	pass := func(to, from net.Conn, left *atomic.Int64) {

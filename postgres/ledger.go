@@ -113,7 +113,7 @@ func connect(ctx context.Context, address string, readOnly bool) (*Ledger, error
 		config.ConnConfig.RuntimeParams["default_transaction_read_only"] = "on"
 	}
 
-	// If the caller cancels a statement, the statement is also canceled on the server.
+	// If the context of a statement ends, the statement is also canceled on the server.
 	config.ConnConfig.BuildContextWatcherHandler = func(c *pgconn.PgConn) ctxwatch.Handler {
 		return &pgconn.CancelRequestContextWatcherHandler{Conn: c, DeadlineDelay: cancelDelay}
 	}

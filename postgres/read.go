@@ -78,8 +78,9 @@ func (l *Ledger) Streams(ctx context.Context) (list []ledger.StreamHead, err err
 	return list, nil
 }
 
-// Audit implements [ledger.Auditor]. It checks the stored last sequence number against the rows.
-// For PostgreSQL, there is no record outside the database.
+// Audit implements [ledger.Auditor]. It compares the stored last sequence number with the rows, and
+// reports rows that belong to no stream or are after the end of their stream. For PostgreSQL, there
+// is no record outside the database.
 func (l *Ledger) Audit(ctx context.Context, report func(ledger.Fault)) (marked bool, err error) {
 	var stated, last int64
 	if err := l.pool.QueryRow(ctx, "SELECT ledger.last, (SELECT coalesce(max(seq), 0) FROM ledger_receipts) FROM ledger").Scan(&stated, &last); err != nil {

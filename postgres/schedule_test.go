@@ -21,8 +21,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger/storetest"
 )
 
-// slow delays each transaction by a different amount of time, both before receipts are inserted and
-// at the commit, when their numbers are assigned.
+// slow delays transactions at random, both before receipts are inserted and at the commit, after
+// their numbers have been assigned.
 const slow = `
 CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

@@ -11,8 +11,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
 
-// A page of a walk contains at most this number of receipts and this number of bytes, except that a
-// single receipt may be longer. No connection is held while the caller processes a page.
+// A page of a walk ends after this number of receipts, or with the receipt that reaches this number
+// of bytes. No connection is held while the caller processes a page.
 const (
 	pageReceipts = 256
 	pageBytes    = 8 << 20

@@ -154,8 +154,9 @@ var (
 	signing = regexp.MustCompile(`"(signature|signed_at|value)":"[^"]*"`)
 )
 
-// execute runs a command line with a ledger, and returns the exit code and the output without the
-// name of the ledger.
+// execute runs a command line with a ledger, and returns the exit code and the output. In the
+// output, the name of the ledger is replaced by LEDGER, and text that depends on the kind of ledger
+// or on the signatures is removed.
 func execute(t *testing.T, dir, line, ledger string) (code int, printed string) {
 	t.Helper()
 	args := strings.Fields(line)

@@ -60,8 +60,8 @@ func Start(t testing.TB) *Server {
 	return s
 }
 
-// binaries returns the directory that contains the newest PostgreSQL from a Debian package, or else
-// the PostgreSQL in PATH.
+// binaries returns the directory that contains the programs of PostgreSQL. It prefers the newest
+// version from Debian packages to the version in PATH.
 func binaries() (string, error) {
 	found, err := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
 	if err != nil {
