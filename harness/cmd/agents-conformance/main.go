@@ -3,8 +3,8 @@
 //
 // Results are written to stdout, and messages to stderr. The exit code is 0 if no probe failed
 // (even if all were skipped), and 1 if a probe failed or the report could not be written. It is 2
-// if the run could not start because of an unusable target, an unknown category, or an invalid
-// flag.
+// if the run was interrupted, or if it could not start because of an unusable target, an unknown
+// category, or an invalid flag.
 package main
 
 import (
@@ -45,7 +45,7 @@ func main() {
 	os.Exit(code)
 }
 
-// surroundings contains the inputs of a run other than its arguments.
+// surroundings contains everything that a run uses except its arguments.
 type surroundings struct {
 	out, err io.Writer
 	getenv   func(string) string
