@@ -61,7 +61,7 @@ func run(ctx context.Context, private string, in io.Reader, out io.Writer) error
 	issuer := &ledger.Issuer{Store: store, Signer: keys.NewSigner(key, time.Now)}
 	defer issuer.Close(context.Background()) // closed before the store
 	c := newChat([]node{ask, answer}, new(memory), issuer)
-	session, waiting := "conv_"+rand.Text(), []string{""} // signals of waiting messages; the first element, "", means none
+	session, waiting := "conv_"+rand.Text(), []string{""} // signals for which turns wait; the first element, "", means none
 	c.subscribe(session, func(o outcome) { show(out, o) })
 	lines := bufio.NewScanner(in)
 	for lines.Scan() {
