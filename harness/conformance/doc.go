@@ -38,6 +38,6 @@
 // [Options].Timeout and each probe within eight times that. Lists are read for at most 500 pages.
 // The client does not follow redirects, decompress responses, or keep cookies.
 //
-// Callers supply the clock and the source of randomness; time limits are measured with the system
-// clock. The API may still change.
+// Callers supply the clock and the source of randomness, but time limits are measured with the
+// system clock. The API may still change.
 package conformance

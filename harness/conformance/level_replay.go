@@ -73,8 +73,9 @@ func replaysAreEqual(ctx context.Context, s *suite) {
 	}
 }
 
-// replayEventsMarked checks the events of a replay. Each event of the source must be repeated as a
-// replayed event, except the events about the source's receipt.
+// replayEventsMarked checks the events of a replay. At least one event must be marked as replayed,
+// and the marked events must repeat events of the source in the same order. The events
+// replay.started and replay.completed must also be present.
 func replayEventsMarked(ctx context.Context, s *suite) {
 	e, _ := source(ctx, s)
 	r, _ := replayed(ctx, s, e, object{})
@@ -142,9 +143,9 @@ func replayRefuses(ctx context.Context, s *suite) {
 	}
 }
 
-// replayNamesMissing requests two replays that cannot succeed. One needs an answer that was not
-// stored, and is requested only if the script can create such a task. The other refers to a
-// nonexistent artifact.
+// replayNamesMissing requests replays that cannot succeed. One needs an answer that was not stored,
+// and is requested only if the script can make a task use such an answer. The other refers to a
+// nonexistent artifact, and is skipped if no recorded answer can be overridden with an artifact.
 func replayNamesMissing(ctx context.Context, s *suite) {
 	e, from := source(ctx, s)
 	if words := s.target.Script.Unstored; words != "" {

@@ -254,7 +254,7 @@ func (o *honest) tasks(change func(x *exchanged)) http.Handler {
 	})
 }
 
-// seen stores the last string that was put under each name.
+// seen stores the last non-empty string that was put under each name.
 type seen struct {
 	mu   sync.Mutex
 	what map[string]string

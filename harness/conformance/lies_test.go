@@ -246,7 +246,7 @@ func plain(o *honest) http.Handler {
 	})
 }
 
-// restated returns a different time each time a resource is read.
+// restated returns a different creation time whenever a task is read.
 func restated(o *honest) http.Handler {
 	return o.tasks(func(x *exchanged) {
 		x.set("/created_at", `"`+time.Now().UTC().Format("2006-01-02T15:04:05.000Z")+`"`)

@@ -589,7 +589,7 @@ func forbidden(o *honest) http.Handler {
 	})
 }
 
-// ofOthers serves data that only the first client may see to the second client, at one path.
+// ofOthers serves the second client data that only the first client may see, at one path.
 func ofOthers(pattern string) func(*honest) http.Handler {
 	return func(o *honest) http.Handler {
 		return o.lies(nil, func(x *exchanged) {

@@ -66,8 +66,9 @@ func everywhere(ctx context.Context, s *suite, client *wire.Client, e *ended, lo
 	}
 }
 
-// fillings returns the IDs to insert into a route. It returns one set of IDs, or one set for each
-// of the task's resources if the route is for a single resource of that kind.
+// fillings returns the IDs to insert into a route. If the route is for a single event, message, or
+// artifact, fillings returns one set of IDs for each resource of that kind. Otherwise, it returns
+// only one set.
 func fillings(r *wire.Route, of map[string]string, every map[string][]string) (list []map[string]string) {
 	for name, ids := range every {
 		if !strings.Contains(r.Path, "{"+name+"}") {

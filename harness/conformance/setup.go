@@ -131,9 +131,9 @@ func endless(path string) {
 	fail("GET /%s: expected a list that ends within %d pages and %d bytes, found no end", path, mostPages, mostBytes)
 }
 
-// readPages reads a list page by page to its end. Each request has a query parameter, named by the
-// argument by, that contains the result of behind for the previous page. The argument next of
-// behind is the cursor in that page, or "" at the end.
+// readPages reads a list page by page to its end. Each request after the first has a query
+// parameter, named by the argument by, that contains the result of behind for the previous page.
+// The argument next of behind is the cursor in that page, or "" at the end.
 func readPages(ctx context.Context, s *suite, path string, limit int, by string, behind func(a *wire.Answer, page []canon.Node, next string) (place string)) (list []canon.Node) {
 	size, place := 0, ""
 	for range mostPages {

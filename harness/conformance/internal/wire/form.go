@@ -212,7 +212,7 @@ func (c *checker) typed(t string, n canon.Node, of string) *Fault {
 	return mismatch(of, n, t)
 }
 
-// alternative is like component, but reports a mismatch if the member type has a different value.
+// alternative is like component, but reports a mismatch if the member "type" has another value.
 func (c *checker) alternative(form *component, n canon.Node, of string) *Fault {
 	if first := form.members[0]; first.name == "type" && !is(first.types[0], n.Member("type")) {
 		return mismatch(of, n, "a part of the type "+first.types[0][1:])
