@@ -19,8 +19,8 @@ const pageOfStream = 64
 const errorEvent = "error"
 
 // WriteStream responds with the events of a log as server-sent events. It sends the events that
-// follow the event in the client's Last-Event-ID, or all events if there is no such header, and
-// then sends events as they are appended. The stream ends when the client disconnects, the log
+// follow the event specified by the Last-Event-ID header, or all events if there is no such header,
+// and then sends events as they are appended. The stream ends when the client disconnects, the log
 // ends, or the Mux is closed. It also ends when the client would no longer be admitted with the
 // same rights, because its API key was removed or changed, or because keys are now required. A slow
 // client does not delay other clients. A client that does not read within [protocol.Limits].Idle is
