@@ -84,7 +84,7 @@ func (h *Harness) halt(id string) (release func()) {
 		}
 		h.mu.Unlock()
 		if read(&h.state, &h.state.tasks, id).ended() {
-			h.spawn(func() { h.conclude(id) }) // in the background, because a tool might not return
+			h.spawn(func() { h.conclude(id) }) // does not wait for the module, because a tool might not return
 			return
 		}
 		h.begin(id)

@@ -49,8 +49,8 @@ func (h *Harness) cleanFailure(f *Failure) *Failure {
 	return &Failure{code, message}
 }
 
-// tellsSecrets reports whether a replay request contains a value that looks like a secret outside
-// the values of its overrides. Others could read such a value.
+// tellsSecrets reports whether a replay request, apart from the values of its overrides, contains a
+// value that looks like a secret. Others could read such a value.
 func (h *Harness) tellsSecrets(request *canon.Document) bool {
 	told := object{}
 	for name, node := range request.Root().Members() {

@@ -11,7 +11,7 @@ import (
 )
 
 // Completions is a provider that queries a model over HTTP in the common chat completions format.
-// It sends the name of the model and the messages in a POST request to URL.
+// It sends the name of the model, the messages, and the tools in a POST request to URL.
 type Completions struct {
 	URL   string // such as http://127.0.0.1:11434/v1/chat/completions
 	Model string

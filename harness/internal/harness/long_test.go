@@ -119,9 +119,9 @@ func TestLongLines(t *testing.T) {
 	}
 }
 
-// TestEarlierJournal verifies that a journal from an earlier version can be opened. The journal has no
-// head, and contains a response that was too long to be remembered. The earlier version could write
-// such a response but not read it.
+// TestEarlierJournal verifies that a journal from an earlier version can be opened. The journal has
+// no head, and contains a response that was too long to be remembered. The earlier version could
+// write such a response but not read it.
 func TestEarlierJournal(t *testing.T) {
 	dir := t.TempDir()
 	h, c := start(t, options(t, dir))

@@ -95,7 +95,7 @@ type artifactsOf struct {
 	task *Task
 }
 
-// get returns the content of an artifact. Its type is [replay.Artifacts].
+// get returns the content of an artifact. It implements [replay.Artifacts].
 func (s artifactsOf) get(_ context.Context, want replay.Wanted) ([]byte, error) {
 	a := read(&s.h.state, &s.h.state.artifacts, want.ID)
 	if a == nil || a.WorkspaceID != s.task.WorkspaceID || a.content.size() == 0 {

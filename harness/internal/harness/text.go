@@ -76,5 +76,5 @@ func (s *state) keep(t *text, c *journal.Commit, names ...string) {
 	}
 }
 
-// logged returns a text as it appears in the log.
+// logged returns text in the form used in log messages, which is escaped and truncated.
 func logged(text string) string { return untrusted.Escape(untrusted.Cut(text, 1000)) }
