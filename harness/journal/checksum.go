@@ -37,8 +37,8 @@ func checkSum(text []byte) error {
 // sector is the number of bytes that a disk writes either completely or not at all.
 const sector = 512
 
-// lostSector reports whether a sector of the given text was never written and is therefore zero.
-// The text starts at the given offset in the file. In that case, the text was not synced, so it was
+// lostSector reports whether a sector of the given text, which starts at the given offset in the
+// file, was never written and is therefore zero. In that case, the text was not synced, so it was
 // not acknowledged.
 func lostSector(text []byte, at int64) bool {
 	for len(text) > 0 {
@@ -51,8 +51,8 @@ func lostSector(text []byte, at int64) bool {
 	return false
 }
 
-// cutOff reports whether the text at the end of the file is the beginning of a line. Otherwise,
-// text without a line feed could be other data, or a complete line whose line feed was changed.
+// cutOff reports whether the text at the end of the file, which has no line feed, is the beginning
+// of a line. It returns false for other data, and for a complete line whose line feed was changed.
 func cutOff(text []byte, at int64) bool {
 	n := min(len(text), len(lineBegin))
 	switch {

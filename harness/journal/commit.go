@@ -19,7 +19,7 @@ type Commit struct {
 	Events []Event
 
 	// If the commit answered a request with an Idempotency-Key, Use describes the request.
-	// Otherwise, its Key is zero. Status and Resource are the response, with the resource as it was
+	// Otherwise, Use.Key is zero. Status and Resource are the response, with the resource as it was
 	// after the commit.
 	Use      protocol.Use
 	Status   int

@@ -40,8 +40,8 @@
 // The journal assigns an ID and a sequence number to each event. The ID consists of "event_" and
 // the number of the event in the file. Each resource has its own sequence numbers, which start at 1
 // and have no gaps. IDs are used as the cursors of ranges and streams. Events become visible only
-// when they are on disk, in the order of the file. The numbers count the events of all tenants, so
-// a client can estimate how many events other tenants have.
+// when they are on disk, in the order of the file. The numbers in IDs count the events of all
+// tenants, so a client can estimate how many events other tenants have.
 //
 // A [View] contains all events, or the events of a workspace, a session, or a task. A position in a
 // view is the ID of one of its events. Any other ID is reported as gone (410). A waiting stream

@@ -60,7 +60,7 @@ func (v *view) After(_ context.Context, id string, limit int) ([]feed.Event, err
 	return events, nil
 }
 
-// If no event was found after an ID, behind returns the number of the last event that was checked,
+// behind returns the number of the last event that was checked if no event was found after an ID,
 // and otherwise 0. A waiting reader therefore checks each unrelated event only once.
 func (v *view) behind(id string) int {
 	v.mu.Lock()
