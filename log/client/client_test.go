@@ -75,7 +75,8 @@ func (s *setting) lines(t *testing.T) []byte {
 	return cosigned[len(s.note):]
 }
 
-// serve starts a server that calls a function with the index of each request to write the response.
+// serve starts a server that calls answer to write each response. The arguments include the index
+// and the body of the request.
 func serve(t *testing.T, answer func(n int, w http.ResponseWriter, body string)) string {
 	t.Helper()
 	n := 0
@@ -95,8 +96,8 @@ func states(w http.ResponseWriter, size uint64) {
 	fmt.Fprintf(w, "%d\n", size)
 }
 
-// TestWrongSize verifies that a witness is queried again after it stated a size larger than the
-// log, and that the error from the first attempt states why the cosignature is missing.
+// TestWrongSize verifies that a witness is queried again after it stated a larger size than the log
+// has, and that the error from the first attempt states why the cosignature is missing.
 func TestWrongSize(t *testing.T) {
 	for _, algorithm := range []string{keys.Ed25519, keys.MLDSA44} {
 		s := newSetting(t, algorithm)
