@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// serveHTTP serves requests until ctx ends, and then waits until the requests in progress are
-// completed. The function announce is called with the URL.
+// serveHTTP serves requests until ctx ends, and then waits up to 40 seconds for the requests in
+// progress. The function announce is called with the URL.
 func serveHTTP(ctx context.Context, address string, handler http.Handler, announce func(url string)) error {
 	listener, err := net.Listen("tcp", address)
 	if err != nil {

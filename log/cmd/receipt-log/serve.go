@@ -65,7 +65,8 @@ func (o *serveOptions) run(ctx context.Context, t *terminal) error {
 		return err
 	}
 
-	// A log that cannot determine its entries stops, and reads them again when it is restarted.
+	// If it is unknown whether an entry was added, the log stops. It reads its entries again when it
+	// is restarted.
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	failed := false
