@@ -166,8 +166,8 @@ func (e *examination) signed(note []byte) (*tlog.Signed, error) {
 	return tlog.OpenSigned(note, []*tlog.Log{e.log.Log}, witnesses)
 }
 
-// open verifies the log's signature on a checkpoint. It returns nil if the checkpoint is invalid or
-// has no signature by the log.
+// open verifies the log's signature on a checkpoint. It returns nil if the checkpoint is invalid,
+// belongs to another log, or has no signature by the log.
 func (e *examination) open(note []byte) *view {
 	s, err := e.signed(note)
 	switch {

@@ -26,7 +26,7 @@ import (
 	notes "github.com/receiptkit/receiptkit/merkle/tlog"
 )
 
-// A fakeLog is a log with a witness. The operator can make both misbehave in any way.
+// A fakeLog is a log with a witness. Tests can make both misbehave in any way.
 type fakeLog struct {
 	signer   notes.LogSigner
 	cosigner notes.Cosigner
@@ -252,8 +252,9 @@ func cutLastLine(note []byte) (rest, line []byte, ok bool) {
 	return note[:i+1], note[i+1:], i >= 0
 }
 
-// TestFaults verifies that a monitor restarted before each check finds every fault that occurs at a
-// random time while the log grows. No finding may result from honest growth.
+// TestFaults verifies that a monitor that is restarted before each check finds each kind of fault.
+// The fault occurs at a random time while the log grows. Honest growth must not lead to any finding
+// except growth.
 func TestFaults(t *testing.T) {
 	rounds := 3
 	if testsize.Full() {
