@@ -347,9 +347,9 @@ func (s *setting) checkProofs(t *testing.T, i int, x *tree) (checkpoints [][]byt
 	return checkpoints
 }
 
-// checkCheckpoints checks that each checkpoint matches the first entries of the tree, which makes
-// all checkpoints consistent with each other. It also verifies a consistency proof from each
-// checkpoint to the last one.
+// checkCheckpoints verifies a consistency proof from each checkpoint to the complete tree. The
+// proof shows that the checkpoint matches the first entries of the tree, so all checkpoints are
+// consistent with each other.
 func (s *setting) checkCheckpoints(t *testing.T, x *tree, notes [][]byte) {
 	t.Helper()
 	sizes := map[int64]bool{}
