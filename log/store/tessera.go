@@ -26,7 +26,7 @@ type signer struct {
 func (s *signer) Name() string    { return s.config.Key.Name() }
 func (s *signer) KeyHash() uint32 { return s.config.Key.KeyHash() }
 
-// Sign signs the text of a checkpoint. Any other text is an error.
+// Sign signs the text of a checkpoint. For any other text, it returns an error.
 func (s *signer) Sign(text []byte) ([]byte, error) {
 	c, err := tlog.ParseCheckpoint(string(text))
 	if err != nil {
