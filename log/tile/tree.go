@@ -193,8 +193,8 @@ func (e *InvalidError) Error() string { return e.Detail }
 
 func invalid(format string, args ...any) error { return &InvalidError{fmt.Sprintf(format, args...)} }
 
-// authentic converts an error from tlog.TileHashReader to an *InvalidError, unless the source
-// caused the error. Such an error means that the tiles do not lead to the root.
+// authentic returns an error that the source caused unchanged. It converts any other error from
+// tlog.TileHashReader to an *InvalidError, because the tiles do not lead to the root.
 func (r *tiles) authentic(err error) error {
 	if err == nil || r.failure != nil {
 		return err
