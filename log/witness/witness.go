@@ -59,7 +59,7 @@ func OriginHash(origin string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// A Refusal states why a checkpoint was not cosigned. Its statuses are defined by C2SP
+// A Refusal states why a checkpoint was not cosigned. The possible statuses are defined by C2SP
 // tlog-witness.
 type Refusal struct {
 	Status int
