@@ -6,7 +6,8 @@ import (
 	"github.com/receiptkit/receiptkit/fixtures/testsize"
 )
 
-// TestMain reduces garbage collection for the small heaps of most tests, except at full size.
+// TestMain makes garbage collection less frequent unless the variable CI or GOGC is set, because
+// most tests have small heaps.
 func TestMain(m *testing.M) {
 	testsize.Spare(400)
 	m.Run()

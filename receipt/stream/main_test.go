@@ -7,8 +7,8 @@ import (
 	"github.com/receiptkit/receiptkit/fixtures/testsize"
 )
 
-// TestMain reduces garbage collection for small heaps, except at full size, where it limits large
-// heaps.
+// TestMain makes garbage collection less frequent until the heap approaches 384 MiB, unless the
+// variable CI or GOGC is set.
 func TestMain(m *testing.M) {
 	if testsize.Spare(800) {
 		debug.SetMemoryLimit(384 << 20)

@@ -7,8 +7,8 @@ import (
 	"github.com/receiptkit/receiptkit/fixtures/testsize"
 )
 
-// TestMain reduces the number of garbage collections and keeps ledgers in memory, unless the tests
-// run at full size.
+// TestMain makes garbage collection less frequent and keeps temporary files in memory, unless the
+// variable CI is set. For further exceptions, see [testsize.Spare] and [scratch.InMemory].
 func TestMain(m *testing.M) {
 	testsize.Spare(400)
 	scratch.InMemory()
