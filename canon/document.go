@@ -22,8 +22,8 @@ const maxBytes = (math.MaxUint32 - 1) & math.MaxInt
 const maxDepth = 10_000
 
 // Limits specifies the maximum size and the maximum nesting depth of input. If a field is zero, its
-// default applies. The highest possible values are 4 GiB − 1 for Bytes and 10,000 for Depth; higher
-// values have the same effect.
+// default applies. The highest possible values are 4 GiB − 1 for Bytes and 10,000 for Depth. A
+// higher value has the same effect as the highest possible value.
 type Limits struct {
 	Bytes int // of source
 	Depth int // nested arrays and objects

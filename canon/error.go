@@ -126,8 +126,9 @@ func (s stop) pointer() string {
 	return untrusted.Cut(b, maxPointer)
 }
 
-// between reports whether parsing stopped after a complete value in an open container, and before
-// the beginning of the next value.
+// between reports whether parsing stopped at a place in an open container that belongs to none of
+// its values. In an object, this is any place before the end of a member name. In an array, it is a
+// place after an element and before the following comma.
 func (s stop) between(container uint32) bool {
 	last := uint32(none)
 	for at := container + 1; at < uint32(len(s.nodes)); at = s.nodes[at].next {

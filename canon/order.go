@@ -18,8 +18,8 @@ type rankedName struct {
 }
 
 // rank sorts the members of an object by name, and records their order. The object is the node at
-// index at. It returns the first name in source order that repeats an earlier name, or none. It
-// does not use hashing, because an attacker could cause collisions.
+// index at. The result is the first name in source order that repeats an earlier name, or none.
+// Hashing is not used, because an attacker could cause collisions.
 func (d *Document) rank(at uint32) (twice uint32) {
 	names := d.names[:0]
 	for name := at + 1; name < uint32(len(d.nodes)); name = d.nodes[name+1].next {
@@ -44,9 +44,9 @@ func (d *Document) rank(at uint32) (twice uint32) {
 	return twice
 }
 
-// sort sorts names that are equal up to offset from. Their prefixes must contain the bytes after
-// that offset. Short lists use insertion sort, as slices.SortFunc does, but without two function
-// calls per comparison.
+// sort sorts names that are equal up to offset from. Their prefixes must begin at that offset.
+// Short lists use insertion sort, as slices.SortFunc does, but without two function calls per
+// comparison.
 func (d *Document) sort(names []rankedName, from int) {
 	if len(names) > 16 {
 		d.sortMany(names, from)
@@ -141,8 +141,7 @@ func compareNames(a, b []byte) int {
 // UTF-16 code units. The two orders differ in only one case: in UTF-16, characters beyond U+FFFF
 // (first byte 0xF0 or higher) are represented by surrogates, 0xD800 to 0xDFFF, so they come before
 // U+E000 to U+FFFF (first byte 0xEE or 0xEF). A byte of 0xEE or higher is always the first byte of
-// a character, so if two names first differ at such a byte, the comparison is between two
-// characters.
+// a character, so if two names first differ at such a byte, both bytes begin a character.
 func utf16Rank(c byte) byte {
 	switch {
 	case c >= 0xf0: // to 0xf4

@@ -10,8 +10,9 @@ const (
 	rankedBytes = 16
 )
 
-// Before an index of at least largeIndex nodes grows, the parser counts the nodes in the rest of
-// the source. Growing step by step would temporarily need more than twice the memory of the index.
+// largeIndex is the minimum number of nodes in a large index. Before a large index grows, the
+// parser counts the nodes in the rest of the source. Growing step by step would temporarily need
+// more than twice the memory of the index.
 const largeIndex = 1 << 15
 
 // mostNodes returns the maximum number of nodes that src can have: one node, plus one for each
