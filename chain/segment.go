@@ -21,8 +21,9 @@ func SegmentOf(s Stream, l Link) Segment {
 	return Segment{Stream: s, Count: 1, First: l.First, Previous: l.Previous, Head: l.Hash}
 }
 
-// Joins reports whether b can follow a, that is, whether the first receipt of b names the head of
-// a. The head is the stated hash of a's last receipt. Every segment can follow the empty segment.
+// Joins reports whether b can follow a, that is, whether the first receipt of b states the head of
+// a as its predecessor. The head is the stated hash of a's last receipt. Every segment can follow
+// the empty segment.
 func (a Segment) Joins(b Segment) bool {
 	return a.Count == 0 || b.Count == 0 || !b.First && b.Previous == a.Head
 }
