@@ -32,7 +32,7 @@ func withoutPaths(text []byte) ([]byte, bool) {
 }
 
 // pathAt returns the start and end of the absolute path that is recognized at i. If there is no
-// path at i, both results are the offset at which the search continues.
+// path at i, both results are the same offset, and no path begins between i and that offset.
 func pathAt(text []byte, i int) (start, end int) {
 	if bytes.HasPrefix(text[i:], []byte("://")) {
 		return pathOfURL(text, i)

@@ -356,7 +356,7 @@ func TestNamesInPaths(t *testing.T) {
 		t.Error(err)
 	}
 
-	// An error about a wrong type does not contain the secret either.
+	// If a value also has a wrong type, no error contains the secret.
 	v = tree(t, file(t, "local.json"))
 	put(t, v, []any{map[string]any{"tool_name": 1, secret: 1}}, "tools", "calls")
 	if got := refused(t, encode(t, v), bundle.AllowMarkers); got.Path != "$.tools.calls[0].tool_name" {

@@ -43,9 +43,8 @@ func left(class string) string {
 	return withheld
 }
 
-// A prior value is the list of removals in a bundle that was sanitized before. If a second pass
-// cannot find a removal again, the removal stays listed if it is consistent with the content of the
-// bundle.
+// A prior value is the list of removals in a bundle that was sanitized before. A removal that a
+// second pass cannot find again stays listed if it is consistent with the content of the bundle.
 type prior struct{ entries []Entry }
 
 // priorOf reads the list of removals from a bundle. The paths in the list are untrusted. A path
@@ -68,8 +67,8 @@ func priorOf(m *marks, bundle value) (p prior) {
 }
 
 // borneOut yields the entries that are consistent with the content at a path. If the content may be
-// the result of an earlier removal, it yields entries for the path itself. If the content is
-// withheld, it also yields entries for paths within it.
+// the result of an earlier removal, these include entries for the path itself. If the content was
+// withheld, these also include the entries for all paths below the path.
 func (p prior) borneOut(path string, content []byte, yield func(Entry)) {
 	for _, e := range p.under(path, false) {
 		if e.Class == classText && e.Replacement == string(content) && maybeLeft(content) {

@@ -132,7 +132,8 @@ func (s *shape) check(v value, path []byte) *Error {
 		}
 	}
 
-	// Elements are checked last, because a value has either members or elements.
+	// Elements are checked last. The order does not matter, because a value has either members or
+	// elements.
 	if s.items != nil && v.kind() == canon.KindArray {
 		for i, e := range v.each {
 			if err := s.items.check(e, appendStep(path, step{"", i})); err != nil {
