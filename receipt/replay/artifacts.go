@@ -24,11 +24,10 @@ type Wanted struct {
 // not exist, the error wraps [fs.ErrNotExist]. The function must be safe for concurrent use.
 type Artifacts func(ctx context.Context, w Wanted) ([]byte, error)
 
-// Files returns an Artifacts that reads the files of a directory. The name of the file is the ID of
-// the artifact of an override, or the 64 hexadecimal digits of the digest of a recorded answer. The
-// IDs in the request are used as file names. If the request is untrusted, the directory must
-// contain nothing else, and must be the FS of an os.Root, so that no link leads out of the
-// directory.
+// Files returns an Artifacts that reads the files of a directory. The name of a file is the
+// artifact ID that an override in the request specifies, or the 64 hexadecimal digits of a recorded
+// answer's digest. If the request is untrusted, the directory must contain nothing else, and must
+// be the FS of an os.Root, so that no link leads out of the directory.
 func Files(folder fs.FS) Artifacts {
 	return func(_ context.Context, w Wanted) ([]byte, error) { return readFile(folder, w) }
 }

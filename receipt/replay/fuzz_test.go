@@ -18,7 +18,7 @@ import (
 // FuzzReadLog verifies that no file causes a panic, and that a log that can be read has answers and
 // can be replayed. The seeds are short because the fuzzer first minimizes each new input for up to
 // a minute, and the time for this grows with the square of the input's length. The flag
-// -fuzzminimizetime 1x avoids it.
+// -fuzzminimizetime 1x avoids this delay.
 func FuzzReadLog(f *testing.F) {
 	line := func(n int, kind, payload string) string {
 		return fmt.Sprintf(`{"id":"%d","event":"%s","resource":{"object":"task","id":"t"},"created_at":"2026-01-01T00:00:00Z","sequence":%[1]d,"payload":{%[3]s}}`+"\n", n, kind, payload)

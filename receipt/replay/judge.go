@@ -162,8 +162,8 @@ func (c *judge) wholeMaterial(d difference, f *finding) {
 	}
 }
 
-// redaction evaluates an entry that is in the receipt's redactions but not in the draft. The
-// receipt must not contain a value at the field that the entry specifies.
+// redaction evaluates an entry that is in the receipt's redactions but not in the draft. At the
+// field that the entry specifies, the receipt must contain no value or a placeholder.
 func (c *judge) redaction(d difference, f finding) []finding {
 	field := d.a.Member("field").String()
 	gone, isPointer := c.gone[field]

@@ -89,8 +89,8 @@ func TestTwoTasksInALog(t *testing.T) {
 	}
 }
 
-// TestRemappedNames verifies that an event with a new ID refers to the source only by the original
-// event ID.
+// TestRemappedNames verifies that events with new IDs do not contain the IDs of previous events,
+// and that all other events keep these IDs.
 func TestRemappedNames(t *testing.T) {
 	s := garden()
 	for i, line := range s.lines[1:] {

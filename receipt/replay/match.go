@@ -201,8 +201,9 @@ func (m *matcher) findEvents() error {
 }
 
 // mark records the ID of the event if the event is the checkpoint of the request. A request can
-// name the checkpoint in two ways. Both names must refer to the same event, and each name must
-// refer to only one event.
+// specify the checkpoint by its ID, by the ID of its event, or by both. Both IDs must refer to the
+// same event. If the request does not specify the ID of the event, only one event may have the
+// checkpoint ID.
 func (m *matcher) mark(id string, payload canon.Node) error {
 	r := m.request
 	if r.Mode != FromCheckpoint {

@@ -15,8 +15,8 @@ type object map[string][]byte
 // json returns the object in canonical form.
 func (o object) json() []byte { return o.over(nil, canon.Node{}) }
 
-// over appends an object from a canonical document to b, with the members of o in place of members
-// that have the same names. The result is also canonical: RFC 8785 section 3.2.3 sorts names by
+// over appends an object from a canonical document to b. The members of o are added, and replace
+// members with the same names. The result is also canonical: RFC 8785 section 3.2.3 sorts names by
 // UTF-16 code units, which is the same as byte order if at least one of the two names is ASCII.
 func (o object) over(b []byte, n canon.Node) []byte {
 	b = append(b, '{')

@@ -142,7 +142,8 @@ func (p *parser) overrides(r *Request, list canon.Node) {
 
 	slices.SortFunc(r.Overrides, func(a, b Override) int { return cmp.Compare(a.Key, b.Key) })
 
-	// Each delta needs its own ID, and an event can have only one override.
+	// Each delta needs its own ID, and an event can have only one override, not counting overrides
+	// of secrets.
 	events, ids := map[string]bool{}, map[string]bool{}
 	for i := range r.Overrides {
 		o := &r.Overrides[i]
@@ -294,8 +295,9 @@ func isTaskTime(key string) bool {
 	return key == "time:created_at" || key == "time:started_at" || key == "time:completed_at"
 }
 
-// kindsOf returns the kinds of overrides that are allowed for keys with the given prefix. Any value
-// can be a secret, and the payload of any event can be replaced.
+// kindsOf returns the kinds of overrides that are allowed for keys with the given prefix. For the
+// prefixes llm, mcp, and host, any value can be a secret, and the payload of any event can be
+// replaced.
 func kindsOf(prefix string) []string {
 	any := []string{kindSecret, kindPayload, kindCheckpoint}
 	switch prefix {

@@ -24,7 +24,7 @@ type Plan struct {
 	swaps    []*swap           // sorted by key
 	byKey    map[string]*swap  // overrides of dependencies and of added answers, by key
 	byEvent  map[string]*swap  // overrides of event payloads, by event ID
-	label    map[string]string // dependency keys by override key, for overrides that were matched by their events
+	label    map[string]string // by override key, the key of the replaced or added answer; overrides of event payloads have none
 	known    map[string]record.Dependency
 	wrong    []Mismatch
 	missing  *UnavailableError
@@ -79,8 +79,8 @@ func (p *Plan) Deltas() []receipt.Delta {
 	return list
 }
 
-// uses reports whether the replay uses an override: the override replaces something in the log, or
-// its answer was taken.
+// uses reports whether the replay uses an override: the override replaces a secret or something in
+// the log, or its answer was taken.
 func (p *Plan) uses(s *swap) bool { return s.operation != "add" || p.wasTaken(s) }
 
 func (p *Plan) wasTaken(s *swap) bool {

@@ -312,7 +312,7 @@ func places(d members) (list []place) {
 
 // TestRandomReplays verifies that the receipt of an honest replay is verified, for any log, any
 // request, and any names of events. Each single change must lead to exactly one finding. The test
-// uses 2,000 logs if CI is set, and 50 otherwise. The variable RECEIPT_REPLAYS sets another number
+// uses 2,000 logs at full size, and 50 otherwise. The variable RECEIPT_REPLAYS sets another number
 // of logs, such as 10000.
 func TestRandomReplays(t *testing.T) {
 	logs := 50
@@ -368,8 +368,8 @@ func TestRandomReplays(t *testing.T) {
 			}
 		}
 
-		// In some receipts, every place is changed; in all other receipts, only one place is
-		// changed.
+		// For some logs, every change is tested separately. For all other logs, only one change is
+		// tested.
 		var fields members
 		draft, err := json.Marshal(told)
 		if err != nil {
@@ -407,8 +407,8 @@ func TestRandomReplays(t *testing.T) {
 	}
 }
 
-// changeLog changes one byte of the log. If the log can still be read, the check must report a
-// mismatch unless the digest is the same.
+// changeLog changes one byte of the log. If the log can still be read and matches the request, the
+// check must report a mismatch unless the digest is the same.
 func (d dice) changeLog(t *testing.T, text []byte, request string, log *replay.Log, honest *canon.Document) {
 	t.Helper()
 	other := bytes.Clone(text)

@@ -47,7 +47,7 @@ func (s *swap) announcement() object {
 		o["after_sha256"], _ = d.AfterSHA256.MarshalJSON()
 	}
 
-	// The receipt contains the task's times as values, so no artifact is needed.
+	// The receipt itself contains the task's times, so this event contains the new time.
 	if s.Kind == kindTime && isTaskTime(s.Key) {
 		o["value"] = s.value
 	}
