@@ -72,9 +72,9 @@ type ancestor struct {
 	doc   *canon.Document
 }
 
-// holds reports whether the ancestor, which is at the first own tokens of the pointer, is
-// consistent with the disclosed value. At its location, the ancestor must contain the value or a
-// possible result of redacting the value.
+// holds reports whether the ancestor is consistent with the disclosed value. The argument own is
+// the number of tokens in the pointer to the ancestor. At the location of the disclosed value, the
+// ancestor must contain that value or a possible result of redacting it.
 func (a *ancestor) holds(f Disclosure, tokens []string, own int, root *shape) bool {
 	if a.doc == nil {
 		a.doc = new(canon.Document)

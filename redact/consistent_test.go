@@ -70,8 +70,8 @@ func TestConsistent(t *testing.T) {
 		{`{}`, [][2]string{{"/metadata/a", `{"b":"5 to [redacted]"}`}, {"/metadata/a/b", `"6 to bob"`}}, false},
 		{`{}`, [][2]string{{"/metadata/a", `{"b":"5 to [redacted]"}`}, {"/metadata/a/b", `"5 to bob"`}}, true},
 
-		// No original document has a value at these locations, unless null or a placeholder hides
-		// it.
+		// No original document has a value at these locations, unless null, a placeholder, or an
+		// empty list hides it.
 		{`{"metadata":{"pin":"1234"}}`, [][2]string{{"/metadata/pin/x", `5`}}, false},
 		{`{"metadata":{"pin":7}}`, [][2]string{{"/metadata/pin/x", `5`}}, false},
 		{`{"metadata":{"pin":"1 [redacted]"}}`, [][2]string{{"/metadata/pin/x", `5`}}, false},

@@ -91,8 +91,8 @@ func TestHashes(t *testing.T) {
 }
 
 // TestDeltasAmongNeighbours verifies that the digests in a delta are withheld if the delta's path
-// leads into a withheld value. The name of another withheld value may have the same beginning and
-// sort before the slash.
+// is equal to, below, or above the location of a withheld value. The name of another withheld value
+// may have the same beginning and sort before the slash.
 func TestDeltasAmongNeighbours(t *testing.T) {
 	p := compile(t, redact.Rules{Pointers: []string{"/metadata/a", "/metadata/a!", "/metadata/a0", "/metadata/ab"}})
 	in := `{"metadata":{"a":{"pin":1},"a!":{"b":1},"a0":2,"ab":{"c":3},"abc":4},"deltas":[`

@@ -189,10 +189,9 @@ func Default() Rules {
 	return r
 }
 
-// Strict returns the rules from [Default], and additional rules that withhold the content that
-// people and models have written. These rules match members that usually contain such content, by
-// name, and the free-text members of a receipt. Such content includes the inputs and results of
-// tools.
+// Strict returns the rules from [Default], and additional rules that withhold content: text from
+// people and models, and the inputs and results of tools. These rules match members that usually
+// contain such content, by name, and the free-text members of a receipt.
 func Strict() Rules {
 	r := Default()
 	r.Name = "strict"

@@ -14,8 +14,8 @@ type view struct {
 	marks []mark // ascending
 }
 
-// A mark maps the bytes of a view from offset at on to the bytes of the original string from offset
-// source on.
+// A mark states that the bytes of a view that begin at offset at represent the bytes of the
+// original string that begin at offset source.
 type mark struct{ at, source uint32 }
 
 // source converts a position in the view to a position in the original string.

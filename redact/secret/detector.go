@@ -18,7 +18,7 @@ type Detector struct {
 	// secret and the entire match.
 	Allow []string
 
-	StopWords []string    // a match is not a secret if it contains one of these words, ignoring case
+	StopWords []string    // text that contains one of these words, ignoring case, is not a secret
 	Allowed   []Allowance // further exceptions
 }
 

@@ -10,7 +10,7 @@ import (
 
 // A compiled detector can search a string in three ways, which have the same result: it can search
 // the entire string, the regions around its anchors, or only the positions at which a match must
-// begin. Such a position follows from the end of an anchor.
+// begin. Such a position is computed from the position of an anchor.
 type compiled struct {
 	name     string
 	group    int
@@ -186,7 +186,8 @@ func (c *compiled) first(text []byte, from int) (at []int, base int) {
 }
 
 // base returns the position at which the searched part must begin so that a match can begin at the
-// given position. It includes the preceding rune if \b or ^ must test that rune.
+// given position. If the pattern depends on the text before a match, that part includes the
+// preceding rune, which \b or ^ may test.
 func (c *compiled) base(text []byte, begin int) int {
 	if !c.back {
 		return begin

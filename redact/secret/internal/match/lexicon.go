@@ -79,8 +79,8 @@ func (l *lexicon) build() {
 
 // mark sets the bits of all sequences of three classes with which a word can begin. The argument
 // chosen contains the classes chosen so far, and left is the number of classes that remain to be
-// chosen. The argument at is the state after the chosen classes, or 0 if they already form a
-// complete word.
+// chosen after the next class. The argument at is the state after the chosen classes, or 0 if they
+// already form a complete word.
 func (l *lexicon) mark(chosen uint32, left int, at uint32) {
 	for c := range l.width {
 		next := uint32(0)

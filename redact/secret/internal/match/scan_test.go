@@ -223,8 +223,8 @@ func TestScanHostile(t *testing.T) {
 	}
 }
 
-// scans returns a function that prepares scans. A scanned string has the given size, and consists
-// of repetitions of a unit.
+// scans returns a function that prepares a scan. The scanned string has the given size, and
+// consists of repetitions of a unit.
 func scans(s *match.Scanner, unit string) func(size int) func() {
 	return func(size int) func() {
 		text := []byte(strings.Repeat(unit, size/len(unit)))

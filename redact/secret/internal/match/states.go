@@ -254,8 +254,8 @@ func (s *states) search(text []byte, at, last, end int) (found stretch) {
 			}
 		}
 
-		// Reading stops at the end; or if no match is in progress, and either a match was found or
-		// none may begin; or if a match was found too far back.
+		// Reading stops at the end, or if a match was found too far back. It also stops if no match
+		// is in progress, and either a match was found or no further match may begin.
 		if at == end || r == begun && (found.found || at >= last) || found.found && at == stop {
 			break
 		}
