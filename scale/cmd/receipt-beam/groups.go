@@ -144,8 +144,8 @@ func (g *streamGroup) ProcessElement(_ []byte, sums, parts func(*[]byte) bool, d
 	return nil
 }
 
-// forgive leaves missing predecessors unchecked, but at most as many as there are documents that may
-// be missing predecessors.
+// forgive leaves missing predecessors unchecked, but at most as many as there are documents that
+// may be missing predecessors.
 type forgive struct{}
 
 // ProcessElement receives the records with a missing predecessor, and the gaps in all inputs.

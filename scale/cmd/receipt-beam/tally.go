@@ -16,8 +16,8 @@ type tally struct {
 func (t *tally) StartBundle(_ func(int, []byte), _ func(int, []byte)) { t.counts = join.Counts{} }
 
 // ProcessElement counts one receipt. Its result, if any, is sent to the input that contains the
-// related receipt, where the name of that receipt is known. If the receipt is a copy, or if there is
-// no related receipt, the result is sent to the receipt's own input.
+// related receipt, where the name of that receipt is known. The result for a copy, or for a receipt
+// without a related receipt, is sent to the receipt's own input.
 func (t *tally) ProcessElement(record []byte, _ func(int, []byte), marks func(int, []byte)) error {
 	r, err := join.Parse(record)
 	if err != nil {
