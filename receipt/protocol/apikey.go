@@ -81,8 +81,8 @@ func NewAPIKey(random io.Reader, name string, created time.Time) (text string, e
 	return text, APIKey{Name: name, SHA256: sha256.Sum256([]byte(text)), Created: created.UTC().Truncate(time.Second), Reach: Everything()}, nil
 }
 
-// nameFault describes why a name, which is shown in logs and on terminals, is invalid, or returns
-// "" if it is valid.
+// nameFault describes why a name is invalid, or returns "" if it is valid. Names are shown in logs
+// and on terminals.
 func nameFault(name string) string {
 	switch {
 	case name == "":

@@ -78,8 +78,8 @@ func TestAPIKeys(t *testing.T) {
 
 func narrowed(line, members string) string { return strings.TrimSuffix(line, "}") + members + "}" }
 
-// TestAPIKeyLimits verifies that an entry is written as it was read, that an absent member sets no
-// limit, and that an empty list matches nothing.
+// TestAPIKeyLimits verifies that an entry is written in the form in which it was read, that an
+// absent member sets no limit, and that an empty list matches nothing.
 func TestAPIKeyLimits(t *testing.T) {
 	const line = `{"name":"ci","sha256":"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa","created":"2026-04-25T19:00:00Z"`
 	a, b, none := chain.Stream{Issuer: "i", Tenant: "a", HasTenant: true, Workspace: "w"}, chain.Stream{Issuer: "i", Tenant: "b", HasTenant: true, Workspace: "w"}, chain.Stream{Issuer: "i", Workspace: "w"}

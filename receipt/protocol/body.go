@@ -79,8 +79,8 @@ func (in *intake) close() {
 }
 
 // grow doubles the buffer, so that a client that announces a long body but sends little data
-// occupies little memory. The buffer may exceed the limit by one byte, which shows that the body is
-// too long.
+// occupies little memory. The buffer may be one byte larger than the limit. If that byte is used,
+// the body is too long.
 func (in *intake) grow(data []byte, limit int64) ([]byte, error) {
 	const least, double = 8 << 10, 2
 	size := max(least, double*int64(cap(data)))
@@ -140,7 +140,7 @@ func readJSON(r *Request, data []byte, optional bool, hold func(int64) error) er
 }
 
 // peekJSON parses a body if it is JSON, and sets the digest to that of the canonical form. For any
-// other body, the digest is that of the bytes, which is already set.
+// other body, the digest is that of its bytes. This digest is already set.
 func peekJSON(r *Request, data []byte, hold func(int64) error) error {
 	media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || media != MediaJSON {
@@ -183,8 +183,8 @@ func checkText(r *Request, data []byte, hold func(int64) error) error {
 	return nil
 }
 
-// indexSize returns the number of bytes by which the index of data is larger than that of an empty
-// document.
+// indexSize returns the additional memory, in bytes, that the index of data needs compared with
+// that of an empty document.
 func indexSize(data []byte) int64 { return canon.Size(data) - canon.Size(nil) }
 
 // MediaJSON is the media type of request and response bodies.
@@ -220,8 +220,8 @@ func ContentType(r *http.Request, known ...string) (string, error) {
 	return "", unsupportedMedia(name, "expected the Content-Type %s, found %.40q", oneOf(known), media)
 }
 
-// ContentEncoding returns the content coding of a request body, which must be one of the known
-// codings, or "" if the body is not encoded.
+// ContentEncoding returns the content coding of a request body, or "" if the body is not encoded.
+// The coding must be one of the known codings.
 func ContentEncoding(r *http.Request, known ...string) (string, error) {
 	const name = "Content-Encoding"
 	list := r.Header.Values(name)

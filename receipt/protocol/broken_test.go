@@ -14,8 +14,8 @@ import (
 )
 
 // TestBrokenOff verifies what a client receives if a response fails midway. It must receive
-// everything that was written, even if it reads slowly and is still sending, and must be able to
-// detect that the response is incomplete.
+// everything that was written, even if it reads slowly and is still sending. It must also be able
+// to detect that the response is incomplete.
 func TestBrokenOff(t *testing.T) {
 	fails := Route{Pattern: "POST /v1/fails", Open: true, Body: BodyStream, Serve: func(w http.ResponseWriter, r *Request) error {
 		if _, err := io.WriteString(w, strings.Repeat("x", 1<<20)+"the last line\n"); err != nil {

@@ -69,7 +69,7 @@ func (c *Client) Sees(visibility string) bool {
 
 // Visible returns the parts of a JSON text that the client may see. Message parts, artifacts, and
 // other objects may have a visibility member. Objects with the value "public" are visible to
-// everyone, and objects with the value "internal" are also visible to clients with the scope
+// everyone. Objects with the value "internal" are also visible to clients with the scope
 // [InternalRead]; any other value requires [ReceiptOnlyRead]. If the client may not see an element
 // of an array, the element is removed. Any other object that the client may not see keeps only its
 // members id, object, and visibility, if they are strings. If the text contains no such objects, it

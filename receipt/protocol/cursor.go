@@ -28,9 +28,9 @@ const maxCursor = ((1+cursorList+cursorLast)*8 + 5) / 6
 const usedForm = 0x01
 
 // FormatCursor returns a cursor for the position after an item in a list. last is the name of the
-// item, which has 1 to 255 bytes; for any other length, the cursor is "". Lists with different
-// names are distinct. The name of a list includes the path and the filters, or the task whose
-// receipts are listed. ParseCursor rejects a cursor from a different list.
+// item, which must have 1 to 255 bytes. For any other length, the cursor is "". Lists with
+// different names are distinct. The name of a list includes the path and the filters, or the task
+// whose receipts are listed. ParseCursor rejects a cursor from a different list.
 func FormatCursor(list string, last []byte) string {
 	if len(last) == 0 || len(last) > cursorLast {
 		return ""

@@ -150,7 +150,8 @@ func (x *exchange) hold(n int64) error {
 	return nil
 }
 
-// takePage reserves memory for a page of a stream, which is charged in the same way as a response.
+// takePage reserves memory for a page of a stream. The page is charged in the same way as a
+// response.
 func (x *exchange) takePage(n int64) (give func()) {
 	client, n := x.r.Client.Share(x.r.Request), min(n, x.mux.limits.Memory)
 	if n > 0 && !x.mux.held.Take(client, n) {

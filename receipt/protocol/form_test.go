@@ -36,8 +36,8 @@ func TestCheckForm(t *testing.T) {
 	}
 }
 
-// TestPermits verifies that clients that lack a required scope are rejected, and that only
-// operators have the scope Operator.
+// TestPermits verifies that clients without a required scope are rejected, and that only operators
+// have the scope Operator.
 func TestPermits(t *testing.T) {
 	want := map[string]string{"all": "tasks:read tasks:write operator", "some": "tasks:read", "none": "", "reach": "tasks:read tasks:write"}
 	for _, key := range []APIKey{

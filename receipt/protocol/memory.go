@@ -50,8 +50,8 @@ type answer struct {
 // concurrent use. No method waits for a request in progress; a [Mux] responds with 202 if such a
 // request is repeated.
 //
-// The content of a Memory is lost when the program ends. A server that must remember completed work
-// after a restart records the Use in its own log together with that work, and passes the Use to
+// The content of a Memory is lost when the program ends. If a server must remember completed work
+// after a restart, it records the Use in its own log together with that work, and passes the Use to
 // Remember at startup.
 //
 // If a field is zero, its default applies. Fields must not change after the first use.
@@ -244,7 +244,7 @@ func (m *Memory) settle(u *use, answer answer, at time.Time) {
 	m.count(a, answer.size())
 }
 
-// inOrder inserts a use after all uses that are at least as old, which is nearly always at the end
+// inOrder inserts a use after all uses that are at least as old. This is nearly always at the end
 // of the list.
 func inOrder(l *list.List, u *use) *list.Element {
 	at := l.Back()

@@ -158,8 +158,8 @@ func TestMemoryIsShared(t *testing.T) {
 	}
 }
 
-// TestRemember verifies that, after a restart, uses that are read from a log in any order get the
-// same responses as before.
+// TestRemember verifies that, if uses are read from a log after a restart, in any order, they get
+// the same responses as before.
 func TestRemember(t *testing.T) {
 	m := &Memory{Keys: 1}
 	for _, c := range []struct {

@@ -38,8 +38,8 @@ type Options struct {
 	// with default limits is used; its content is lost on a restart.
 	Memory *Memory
 
-	// Log receives a record for each 500 response, for each response above 500 that has a cause,
-	// and for each panic. Log records never contain data from clients. If Log is nil, nothing is
+	// Log receives a record for each panic, for each 500 response, and for each response above 500
+	// if it has a cause. Log records never contain data from clients. If Log is nil, nothing is
 	// logged.
 	Log *slog.Logger
 
@@ -47,10 +47,10 @@ type Options struct {
 	// called when the response is complete. Observe can be used for access logs and metrics.
 	Observe func() (answered func(Outcome))
 
-	// Hosts are the names, without a port, that a Host header may contain; a request with any other
-	// name gets a 403 response. A server on a loopback address lists the loopback names, so that no
-	// web page can reach the server under the page's own host name (DNS rebinding). If Hosts is
-	// empty, any name is accepted.
+	// Hosts contains the names, without a port, that a Host header may contain. A request with any
+	// other name gets a 403 response. A server on a loopback address lists the loopback names, so
+	// that no web page can reach the server under the page's own host name (DNS rebinding). If
+	// Hosts is empty, any name is accepted.
 	Hosts []string
 
 	// Guarded is a path prefix. Below it, every request must have a protocol version and an API

@@ -56,8 +56,8 @@ func once(x *exchange, serve Handler) error {
 	return give(x, answer)
 }
 
-// inFlight is the response to a request whose Idempotency-Key belongs to a request that is still in
-// progress.
+// inFlight is the response to a request if another request with the same Idempotency-Key is still
+// in progress.
 type inFlight struct {
 	Object string `json:"object"`
 }
@@ -159,8 +159,8 @@ type idempotencyScope struct {
 	Key       string
 }
 
-// onceOf returns the digest of a scope: the SHA-256 of "idempotency-v1\n", the 32 bytes of the
-// actor, and the other members in order, each preceded by its length in bytes as an eight-byte
+// onceOf returns the digest of a scope. It is the SHA-256 of "idempotency-v1\n", the 32 bytes of
+// the actor, and the other members in order, each preceded by its length in bytes as an eight-byte
 // big-endian number. This computation never changes, so a log may contain the digest.
 func onceOf(s idempotencyScope) canon.Digest {
 	b := append([]byte("idempotency-v1\n"), s.Actor[:]...)

@@ -248,8 +248,8 @@ func TestClientLeaves(t *testing.T) {
 	quiet(t, before)
 }
 
-// TestUnreadAnswer verifies that a client that does not read its response does not delay other
-// clients with the same key.
+// TestUnreadAnswer verifies that, if a client does not read its response, other clients with the
+// same key are not delayed.
 func TestUnreadAnswer(t *testing.T) {
 	var n atomic.Int64
 	m := muxOf(t, nil, Route{Pattern: "POST /", Serve: counting(&n)})

@@ -159,9 +159,9 @@ func rank(segment string) int {
 	return 0
 }
 
-// matchPath matches an escaped path against the path of a pattern, in which {name} matches one
-// segment and a trailing / matches everything below the path. It returns the unescaped values of
-// the variables. Each segment is unescaped separately, so an escaped slash does not separate
+// matchPath matches an escaped path against the path of a pattern. In the pattern, {name} matches
+// one segment, and a trailing / matches everything below the path. It returns the unescaped values
+// of the variables. Each segment is unescaped separately, so an escaped slash does not separate
 // segments. Paths are not cleaned; for example, .. is an ordinary segment.
 func matchPath(pattern, escaped string) (vars []string, ok bool) {
 	if subtree(pattern) {
