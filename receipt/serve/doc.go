@@ -9,7 +9,7 @@
 //	})
 //	err = serve.HTTPServer(s, log, 0).Serve(listener)
 //
-// A [Server] is an http.Handler that can be mounted in any mux, under any prefix that the mux
+// A [Server] is an http.Handler. It can be mounted in any mux, under any prefix that the mux
 // removes. It contains only transport code: packages receipt and stream verify receipts, a [Source]
 // stores them, and a [Replayer] replays tasks.
 //
@@ -29,11 +29,11 @@
 // # What an answer means
 //
 // The body of a request to /v1/verify is treated as evidence. A response with status 200 contains a
-// report that lists everything that is wrong with the evidence; any other status is about the
-// request itself. For a stored receipt, the member "valid" is true only if the receipt is verified.
-// It is never true if only the content was checked. A streamed response is complete if its last
-// line is a summary, and incomplete otherwise. The response to a replay request is the new task;
-// the receipt of that task shows the outcome.
+// report with everything that is wrong with the evidence; any other status is about the request
+// itself. For a stored receipt, the member "valid" is true only if the receipt is verified. It is
+// never true if only the content was checked. A streamed response is complete if its last line is a
+// summary, and incomplete otherwise. The response to a replay request is the new task; the receipt
+// of that task shows the outcome.
 //
 // # What a client can do
 //

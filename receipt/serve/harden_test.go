@@ -26,7 +26,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/serve"
 )
 
-// TestTooLarge verifies that a body that exceeds the limit is rejected, whether or not its length
+// TestTooLarge verifies that a body is rejected if it exceeds the limit, whether or not its length
 // is stated, and that the connection is closed. Reliability 301.
 func TestTooLarge(t *testing.T) {
 	o := options(t)
@@ -53,8 +53,8 @@ func TestTooLarge(t *testing.T) {
 	}
 }
 
-// TestRefusedMidway verifies that a client that is still sending when its request is rejected
-// receives the response, and that the connection ends without a reset. Reliability 301.
+// TestRefusedMidway verifies that a client receives the response even if it is still sending when
+// its request is rejected. The connection must end without a reset. Reliability 301.
 func TestRefusedMidway(t *testing.T) {
 	o := options(t)
 	o.Limits.Document = 1000
@@ -131,8 +131,8 @@ func TestMalformedLengths(t *testing.T) {
 	}
 }
 
-// TestSlowClients verifies that clients that send single bytes at intervals are disconnected, and
-// that other clients are served in the meantime. Reliability 303, 320.
+// TestSlowClients verifies that clients are disconnected if they send single bytes at intervals,
+// and that other clients are served in the meantime. Reliability 303, 320.
 func TestSlowClients(t *testing.T) {
 	before := runtime.NumGoroutine()
 	t.Run("slow", func(t *testing.T) {
@@ -526,8 +526,8 @@ func (trap) Get(context.Context, string, protocol.Reach) (serve.Stored, error) {
 	panic("secret of the trap")
 }
 
-// TestPanic verifies that a panic is logged and leads to a 500 response that does not contain it,
-// and that the process continues. Reliability 317.
+// TestPanic verifies that a panic is logged and leads to a 500 response, and that the process
+// continues. The response must not contain the panic. Reliability 317.
 func TestPanic(t *testing.T) {
 	before := runtime.NumGoroutine()
 	t.Run("panic", func(t *testing.T) {
@@ -667,7 +667,7 @@ func TestLog(t *testing.T) {
 	}
 }
 
-// TestRefuse verifies that a server without a verifier or with an unnamed anchor is rejected, and
+// TestRefuse verifies that New rejects options without a verifier or with an unnamed anchor, and
 // that a server without keys reports the missing keys.
 func TestRefuse(t *testing.T) {
 	v := verifierOf(t, receipt.Policy{})

@@ -29,9 +29,9 @@ const mostConnections = 4096
 // To accept a connection over the maximum, the server closes an existing connection. It first
 // closes connections that have neither sent a request nor presented an API key, starting with the
 // one that has waited longest. If there is none, it closes the connection without a key that was
-// answered longest ago. If there is none of these either, it closes the connection with a key that
-// has waited longest. A connection with a request in progress that has presented a key is never
-// closed. At most a quarter of the connections may be waiting without having presented a key.
+// answered longest ago. If all connections have a key, it closes the one that has waited longest. A
+// connection with a request in progress that has presented a key is never closed. At most a quarter
+// of the connections may be waiting without having presented a key.
 //
 // A new connection has 250 ms to send its first request. During that time, it is not closed in
 // favor of another connection. If there are too many new connections, further connections wait to

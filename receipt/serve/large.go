@@ -103,7 +103,7 @@ func (g *gate) Read(p []byte) (int, error) {
 }
 
 // see updates the length of the current line. Package stream reads a quarter of largeLine at a
-// time, so a line that is contained in one piece is never large.
+// time, so a line within a single piece is never large.
 func (g *gate) see(piece []byte) {
 	if len(piece) == 0 {
 		return

@@ -56,8 +56,8 @@ func (h *host) dial(request string) net.Conn {
 	return conn
 }
 
-// TestUnreadPages verifies that clients that request the page without reading it do not use up the
-// slots of clients with a key, and that the server stays ready.
+// TestUnreadPages verifies that clients do not use up the slots of clients with a key by requesting
+// the page without reading it, and that the server stays ready.
 func TestUnreadPages(t *testing.T) {
 	o, auth, _ := locked(t)
 	o.Limits.Requests = 2
@@ -149,8 +149,8 @@ func TestSharedMemory(t *testing.T) {
 	}
 }
 
-// TestAmplified verifies that the length of a stream limits the length of the response, and that
-// the server stops responding to invalid lines. Reliability 285.
+// TestAmplified verifies that the length of the response is limited by the length of the stream,
+// and that the server stops responding to invalid lines. Reliability 285.
 func TestAmplified(t *testing.T) {
 	h := start(t, options(t))
 	bomb := bytes.Repeat(packed(t, strings.Repeat("{}\n", 1<<16)), 400) // of 78 MB

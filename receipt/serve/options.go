@@ -19,7 +19,7 @@ type Options struct {
 	// while the server is not ready.
 	Verifier func() *Verifier
 
-	// Anchors contains verifiers that a request can select instead, keyed by the name that a
+	// Anchors contains verifiers that a request can select instead. The key is the name that a
 	// request sends as trust_anchor.
 	Anchors map[string]func() *Verifier
 

@@ -190,7 +190,7 @@ func TestIntact(t *testing.T) {
 	}
 }
 
-// TestArchive verifies that a client that prefers the archive or the bare receipt receives that
+// TestArchive verifies that a client receives the archive or the bare receipt if it prefers that
 // form, and that the form can be verified.
 func TestArchive(t *testing.T) {
 	o := shelved(t)
@@ -356,7 +356,7 @@ func TestVerifyStored(t *testing.T) {
 }
 
 // TestHidden verifies that the server returns the same response for an absent receipt, an absent
-// route, and an absent store, and that it reveals nothing to a client without a version and a key.
+// route, and an absent store. It must reveal nothing to a client without a version and a key.
 func TestHidden(t *testing.T) {
 	o := shelved(t)
 	key, keys := apiKeysOf(t, "ci")

@@ -23,7 +23,7 @@ var ErrLogGone = errors.New("serve: log of the task is no longer stored")
 
 // A Replayer is a harness that can replay its tasks. Its methods must be safe for concurrent use
 // and should return early if the context is canceled. Task IDs are untrusted: a Replayer must only
-// look them up, and must never use them as the name of anything that it opens.
+// look them up, and must never open a file or anything else under such a name.
 type Replayer interface {
 	// Owner returns the owner of a task. Before anything is replayed, the server checks that the
 	// client may see this owner's receipts. If there is no such task, the error is or wraps

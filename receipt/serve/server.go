@@ -69,7 +69,7 @@ func New(o Options) (*Server, error) {
 	s := &Server{options: o, limits: o.Limits.withDefaults(), codec: archive.NewCodec()}
 	s.began = receipt.At(o.Now())
 
-	// A client that has used its share is refused, but a client that has no turn waits.
+	// A client that has used its share is refused, but a client whose turn has not come waits.
 	s.streams, s.large = conn.NewShares(int64(s.limits.Streams)), conn.NewShares(largeStreams)
 	s.judging, s.heavy = newTurns(int64(s.limits.Jobs)), newTurns(s.limits.Judging)
 	s.meters = newMeters()
@@ -89,9 +89,9 @@ func New(o Options) (*Server, error) {
 // ServeHTTP responds to a request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.ServeHTTP(w, r) }
 
-// Routes returns the routes of the server, in the order of docs/http.md, for a program that serves
-// them together with its own routes on one [protocol.Mux]. Requests then use the request slots of
-// that Mux, and its Limits apply instead of Requests, Memory, Body, and Idle.
+// Routes returns the routes of the server, in the order of docs/http.md. It is intended for a
+// program that serves them together with its own routes on one [protocol.Mux]. Requests then use
+// the request slots of that Mux, and its Limits apply instead of Requests, Memory, Body, and Idle.
 func (s *Server) Routes() []protocol.Route {
 	return []protocol.Route{
 		{Pattern: "POST /v1/verify", AnyVersion: true, Scope: ScopeVerify, Params: verifyParams(), Body: protocol.BodyStream, Serve: s.answer(verify)},

@@ -25,16 +25,16 @@ type pruner interface {
 
 // A Source is a read-only store of receipts. Its methods must be safe for concurrent use and should
 // return early if the context is canceled. Identifiers are untrusted: a Source must only look them
-// up, and must never use them as the name of anything that it opens.
+// up, and must never open a file or anything else under such a name.
 //
 // A Source does not verify receipts. If a receipt was altered in the store, the Source returns the
 // altered receipt unchanged, so that verification can report the alteration. A Source is not
-// trusted, either: a Server checks that the results contain the requested ID or task and are within
-// the reach of the client.
+// trusted, either: a Server checks that the results contain the requested ID or task, and that the
+// client may see them.
 //
 // A Source that returns a *[ledger.PrunedError] must also have the method CountPruned(ctx, q
-// TaskQuery) (int64, error), so that a list can contain the number of receipts that are missing
-// from it.
+// TaskQuery) (int64, error). With this method, a list can state how many receipts are missing from
+// it.
 type Source interface {
 	// Get returns the receipt with the given receipt_id. A receipt outside the reach is not found.
 	// The Source should not read the receipt to determine this, because the response time would

@@ -25,8 +25,8 @@ func Tasks(root canon.Node) (tasks []string) {
 }
 
 // tells reports whether a receipt states that it belongs to a task. If the source of the receipt
-// did not record a task, a name such as "unknown" is a placeholder (metadata.unreported), and
-// receipts with this placeholder do not belong to the same task.
+// did not record a task, a name such as "unknown" is a placeholder (metadata.unreported). Receipts
+// with this placeholder are not treated as belonging to the same task.
 func tells(root canon.Node, task string) bool {
 	untold, subject := receipt.ReadUnreported(root), root.Member("subject")
 	if subject.Member("object").String() == "task" && subject.Member("id").String() == task && !untold.Has("/subject/id") && !untold.Has("/subject/object") {

@@ -95,8 +95,8 @@ type question struct {
 	headers      []string
 }
 
-// tenantQuestions returns requests to every route for all data of the other tenant: by ID, by task,
-// by hash, and by cursor, in full and truncated.
+// tenantQuestions returns requests to every route for all data of the other tenant. The requests
+// contain IDs, tasks, hashes, and cursors, in full and truncated.
 func tenantQuestions(ours, theirs [][]byte, cursors []string) (list []question) {
 	add := func(method, path string, body []byte, headers ...string) {
 		list = append(list, question{method, path, body, headers})
@@ -300,7 +300,7 @@ var differs = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // TestTenantProofs verifies that a checkpoint and its proofs are served only to clients that may
-// see all receipts, because they reveal the number of receipts and some hashes.
+// see all receipts. They reveal the number of receipts and some hashes.
 func TestTenantProofs(t *testing.T) {
 	ours, theirs := twoTenants(t)
 	theirs = theirs[:6] // intact
@@ -405,7 +405,7 @@ func TestTenantKeys(t *testing.T) {
 		return h.replayOf("t", oneSwap, "Authorization", "Bearer "+token, "Idempotency-Key", "same")
 	}
 
-	// Both replays must be in progress at the same time, which shows that neither waited for the
+	// Both replays must be in progress at the same time. This shows that neither waited for the
 	// other.
 	answers := map[string]chan reply{"mine": make(chan reply, 1), "yours": make(chan reply, 1)}
 	for token, answer := range answers {

@@ -131,7 +131,7 @@ type judge struct {
 }
 
 // mostOpened is the maximum length, in bytes, of an attestation that the server opens. The content
-// of an attestation is encoded, so the memory that is needed to open it is not known in advance.
+// of an attestation is encoded, so it is not known in advance how much memory is needed to open it.
 // Attestations of typical receipts have a twentieth of this length.
 const mostOpened = largeLine
 

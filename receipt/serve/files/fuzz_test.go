@@ -17,7 +17,7 @@ type memoryFile struct{ *bytes.Reader }
 
 func (memoryFile) Close() error { return nil }
 
-// FuzzFiles verifies that each receipt that is indexed under an ID is served, states that ID, and
+// FuzzFiles verifies that each receipt that is indexed under an ID is served, contains that ID, and
 // occurs in the file.
 func FuzzFiles(f *testing.F) {
 	const one, two = `{"receipt_id":"a","schema":"receipt-2026-04-25"}`, `{"chain":{},"receipt_id":"b","subject":{"object":"task","id":"t"}}`

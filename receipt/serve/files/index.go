@@ -26,7 +26,7 @@ import (
 // An index contains every kind of input that package stream reads: JSON, lines, arrays and lists,
 // CBOR and CBOR sequences, and receipts in API envelopes. A document is indexed if its receipt_id
 // can be read, even if the document is otherwise damaged, because verification reports the damage.
-// A last line that is truncated may still be in the process of being written, so it is skipped.
+// A truncated last line is skipped, because it may still be in the process of being written.
 // Skipped documents are counted and listed.
 //
 // A compressed file cannot be read from the middle, so the entire preceding content is decompressed
@@ -44,8 +44,8 @@ import (
 //
 // The link of a receipt is checked as package stream checks it for the same files in the same
 // order, so the server and the command "receipt verify" report the same result. The receipts in a
-// single file must be in order; those in several files are joined by their links, for which the
-// files are read twice at startup.
+// single file must be in order. Those in several files are joined by their links; the files are
+// therefore read twice at startup.
 //
 // # Changes
 //
@@ -76,9 +76,9 @@ type Options struct {
 }
 
 // Open reads the sources and indexes their receipts. The Open function of each source must return
-// an [io.ReaderAt]. To read a receipt for a request, the index calls that Open function again. Data
-// that is appended to a file while Open reads it is ignored if the file has a Stat method like that
-// of *os.File.
+// an [io.ReaderAt]. To read a receipt for a request, the index calls that Open function again. If
+// data is appended to a file while Open reads it, the appended data is ignored, provided that the
+// file has a Stat method like that of *os.File.
 //
 // The error contains the name of a source if that source cannot be read to its end, is compressed
 // and too large, or has the same name as another source. Otherwise, the error is a *[ConflictError]

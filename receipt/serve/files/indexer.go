@@ -80,7 +80,7 @@ func (x *indexer) read(ctx context.Context, o Options, sources []stream.Source) 
 }
 
 // origins examines the beginning of each source, and omits empty sources. Each returned source ends
-// where it ended when it was examined, so that reading it twice has the same result.
+// where it ended when it was examined. Reading the source twice therefore has the same result.
 func (x *indexer) origins(sources []stream.Source) (kept []stream.Source, err error) {
 	names := map[string]bool{}
 	for _, s := range sources {
@@ -160,8 +160,8 @@ func (x *indexer) take(rep *receipt.Report, text []byte) error {
 		return err
 	}
 
-	// The number is the position of the document in the input, which determines the order in trees
-	// and on pages.
+	// The number is the position of the document in the input. It determines the order in trees and
+	// on pages.
 	number := int32(x.index.entries.len)
 	x.index.entries.add(e)
 	x.ids.add(place{fingerprintOf(id), number})
@@ -262,7 +262,7 @@ func (x *indexer) finish() (*Index, error) {
 	return f, nil
 }
 
-// compact keeps only one place for each receipt_id, which is that of the first entry. If there are
+// compact keeps only one place for each receipt_id: the place of the first entry. If there are
 // several conflicts, it returns an error for the first one.
 func (x *indexer) compact() error {
 	f := x.index

@@ -4,7 +4,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// linkOf describes the result for a receipt's link in a form that is suitable for clients, who may
+// linkOf describes the result for a receipt's link in a form that is suitable for clients. They may
 // not be allowed to see the names of files or other receipts.
 func linkOf(rep *receipt.Report) *receipt.Check {
 	c := rep.Check(receipt.StepLink)

@@ -65,8 +65,8 @@ func openOrigin(s stream.Source) (origin, readerAt, error) {
 	return o, file, nil
 }
 
-// isCBOR reports whether package stream treats text as CBOR, that is, whether it begins with a map,
-// an array, or a tag (major types 4 to 6, RFC 8949 section 3.1).
+// isCBOR reports whether package stream treats text as CBOR. This is the case if text begins with a
+// map, an array, or a tag (major types 4 to 6, RFC 8949 section 3.1).
 func isCBOR(head []byte) bool { return len(head) > 0 && head[0] >= 0x80 && head[0] < 0xe0 }
 
 func (o *origin) open() (readerAt, error) {

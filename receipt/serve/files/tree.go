@@ -7,9 +7,9 @@ import (
 	"github.com/receiptkit/receiptkit/merkle"
 )
 
-// A tree contains the hashes from which proofs are built: all leaf hashes (32 bytes each) and the
-// roots of perfect subtrees with 256 or more leaves (a quarter of a byte per leaf). Creating a
-// proof then requires about 300 hash computations instead of one per leaf.
+// A tree contains the hashes from which proofs are built. These are all leaf hashes (32 bytes each)
+// and the roots of perfect subtrees with 256 or more leaves (a quarter of a byte per leaf).
+// Creating a proof then requires about 300 hash computations instead of one per leaf.
 type tree struct {
 	leaves []merkle.Hash
 	levels [][]merkle.Hash // roots of the subtrees with 256 leaves, with 512 leaves, and so on
@@ -78,6 +78,6 @@ func (t *tree) prove(index int) []merkle.Hash {
 	return proof
 }
 
-// leftSize returns the size of the left subtree of a tree with n > 1 leaves, which is the largest
+// leftSize returns the size of the left subtree of a tree with n > 1 leaves. It is the largest
 // power of two less than n.
 func leftSize(n int) int { return 1 << (bits.Len(uint(n-1)) - 1) }

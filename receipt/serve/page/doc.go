@@ -1,7 +1,7 @@
 // Package page contains the verification page. The recipient of a receipt drops it onto the page
-// and reads the result of the verification. The page is a single self-contained HTML file that
-// works from a server and from disk, and it sends no data. Receipts are verified in the browser by
-// the packages of this module, compiled to WebAssembly (cmd/receipt-wasm).
+// and reads the result of the verification. The page is a single self-contained HTML file. It works
+// from a server and from disk, and sends no data. Receipts are verified in the browser by the
+// packages of this module, compiled to WebAssembly (cmd/receipt-wasm).
 //
 // # Building it
 //

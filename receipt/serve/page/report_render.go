@@ -40,8 +40,8 @@ func (r *Report) Render(w io.Writer, sum *stream.Summary) error {
 	})
 }
 
-// worded returns a summary for people to read: it lists the unchecked steps of single receipts
-// together with the notes about the entire input, and it lists streams with breaks first.
+// worded returns a summary for people to read. It lists the unchecked steps of single receipts
+// together with the notes about the entire input, and lists streams with breaks first.
 func worded(sum *stream.Summary) *stream.Summary {
 	shown := *sum
 	shown.NotChecked = slices.Concat(sum.NotChecked, headline.Unchecked(sum.Unchecked, sum.Withheld))
@@ -71,8 +71,8 @@ func (l titled) Groups() []*group { return l.largest() }
 // OtherGroups returns the number of groups that are not listed.
 func (l titled) OtherGroups() int { return max(len(l.groups)-maxShared, 0) }
 
-// maxShown is the maximum number of bytes of untrusted text that the plain-text part shows in one
-// place.
+// maxShown is the maximum number of bytes of untrusted text that the plain-text part displays in
+// one place.
 const maxShown = 1200
 
 // visible escapes invisible characters in a value and truncates long text.

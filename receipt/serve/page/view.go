@@ -66,8 +66,8 @@ func (v *View) Render(w io.Writer, sum *stream.Summary, data, values map[string]
 	return t.Execute(w, shown)
 }
 
-// verdictWord returns the verdict of a summary in one word; if only integrity was checked, that
-// word is never verified.
+// verdictWord returns the verdict of a summary in one word. If only integrity was checked, that
+// word is never "verified".
 func verdictWord(sum *stream.Summary) string {
 	v := sum.Verdict()
 	if v == receipt.Verified && sum.Scope != receipt.ScopeFull {

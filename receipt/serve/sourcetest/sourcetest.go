@@ -245,8 +245,8 @@ func pages(t *testing.T, s *shelf) {
 	}
 }
 
-// cursor verifies that a page after a receipt that is not in the list, or that is outside the
-// reach, is refused.
+// cursor verifies that a page is refused if it would follow a receipt that is not in the list or is
+// outside the reach.
 func cursor(t *testing.T, s *shelf) {
 	within := protocol.Everything().OfTenants("a")
 	for name, q := range map[string]serve.TaskQuery{

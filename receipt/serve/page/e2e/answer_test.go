@@ -203,8 +203,8 @@ func (b *tab) basis(parts ...string) {
 	}
 }
 
-// testKinds verifies that each kind of file that is not a receipt is named, and that no such file
-// is reported as refuted.
+// testKinds verifies that the page names the kind of each file that is not a receipt, and that no
+// such file is reported as refuted.
 func testKinds(t *testing.T, browser context.Context, url string) {
 	b := open(t, browser, url)
 	draft, err := os.ReadFile("../../../../docs/draft.json")

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// testShut verifies that the page blocks every attempt to send data or run other code, and that the
-// monitor on which other tests rely records each attempt.
+// testShut verifies that the page blocks every attempt to send data or run other code. The monitor
+// on which other tests rely must record each attempt.
 func testShut(t *testing.T, browser context.Context, url, server string) {
 	attempts := map[string]string{
 		"fetch":     `fetch("SERVER/fetch").then(() => "sent", () => "refused")`,

@@ -58,8 +58,8 @@ func testAttestation(b *tab) {
 	}
 }
 
-// testFolder verifies that a dropped directory is replaced by the files in it, except hidden files,
-// and that a file that is not a receipt is listed as such.
+// testFolder verifies that a dropped directory is replaced by the files in it, except hidden files.
+// Files that are not receipts must be listed as such.
 func testFolder(b *tab) {
 	b.Helper()
 	dir := filepath.Join(b.T.TempDir(), "april")
@@ -103,7 +103,7 @@ func testEmpty(b *tab) {
 	b.expect("Verified", "Unchanged", "Signer confirmed")
 }
 
-// testDisclosed verifies that disclosures that match no receipt make the run undecided, and that
+// testDisclosed verifies that the run is undecided if disclosures match no receipt, and that
 // invalid disclosures refute the receipt that they name.
 func testDisclosed(b *tab) {
 	b.Helper()

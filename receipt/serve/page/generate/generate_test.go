@@ -53,8 +53,8 @@ func TestFill(t *testing.T) {
 	}
 }
 
-// TestFillRefuses verifies that fill rejects parts that would end a script early, and pages in
-// which a placeholder is missing or duplicated.
+// TestFillRefuses verifies that fill rejects parts that would end a script early. It must also
+// reject pages in which a placeholder is missing or duplicated.
 func TestFillRefuses(t *testing.T) {
 	for _, text := range []string{"'</script>'", "'</STYLE'", "'<!--'"} {
 		p := parts{app: []byte(text)}

@@ -32,7 +32,7 @@ func buildWASM() ([]byte, error) {
 }
 
 // inlining returns compiler flags that disable inlining except in the packages that verify
-// receipts, which makes the page a tenth smaller.
+// receipts. This makes the page a tenth smaller.
 func inlining() []string {
 	flags := []string{"-gcflags=all=-l"}
 	for _, hot := range []string{
