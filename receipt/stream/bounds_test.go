@@ -16,8 +16,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// TestRatio verifies that reading ends if the compression ratio of an input is too high, and that
-// receipts do not reach that ratio.
+// TestRatio verifies that reading ends if the compression ratio of an input is too high. Receipts
+// must not reach that ratio.
 func TestRatio(t *testing.T) {
 	bounds := stream.Bounds{Ratio: 100}
 	list := jsonl(chained(t, 3000)...)

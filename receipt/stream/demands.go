@@ -55,8 +55,7 @@ func (d *demands) compare(s *Summary, e survey.End) {
 	}
 }
 
-// conclude adds findings for streams that are missing, and notes about requirements that were not
-// checked.
+// conclude adds findings for missing streams, and notes about requirements that were not checked.
 func (d *demands) conclude(s *Summary) {
 	present := map[chain.Stream]bool{}
 	open, unexpected := 0, 0
@@ -149,8 +148,8 @@ func (d *demands) end(s *Summary, ends []survey.End) {
 	s.Streams = chain.Join(s.Streams)
 }
 
-// endsOf returns the ends of the streams. If the segments of a stream do not join, the stream has
-// only one end, which contains the expected head if any segment does.
+// endsOf returns the ends of the streams. If the segments of a stream do not join, the stream still
+// has only one end. That end contains the expected head if any of the segments contains it.
 func endsOf(segments []chain.Segment, d *demands) (ends []survey.End) {
 	for _, g := range segments {
 		found := g.Head == d.Head(g.Stream).Hash

@@ -83,8 +83,8 @@ func TestTornAnywhere(t *testing.T) {
 	}
 }
 
-// TestFirstCutOff verifies that a truncated first item in lines or in a sequence is undecided, like
-// a truncated later item, but that a truncated single document is malformed.
+// TestFirstCutOff verifies that a truncated first line or item is undecided, like a truncated later
+// item. A truncated single document must be malformed.
 func TestFirstCutOff(t *testing.T) {
 	line := newWriter(t, "a").many(1)[0]
 	item := cborOf(t, line)

@@ -223,8 +223,8 @@ func TestMergeManyIDs(t *testing.T) {
 	}
 }
 
-// TestMergeOldOverlap verifies that receipts that are in two parts remain counted twice in later
-// merges, and do not otherwise affect their streams.
+// TestMergeOldOverlap verifies that, if two parts contain the same receipts, later merges still
+// count these receipts twice. They must not otherwise affect their streams.
 func TestMergeOldOverlap(t *testing.T) {
 	list, other := newWriter(t, "a").many(6), newWriter(t, "b").many(2)
 	for name, parts := range map[string][][][]byte{

@@ -8,9 +8,9 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// TestMergeable verifies that, if requested, parts with more receipts than a report may list are
-// merged exactly, regardless of which receipts they share. Otherwise, the merge must be undecided.
-// In CI, the parts have more than 65,536 receipts.
+// TestMergeable verifies that, if requested, parts are merged exactly even if they have more
+// receipts than a report may list, regardless of which receipts they share. Otherwise, the merge
+// must be undecided. In CI, the parts have more than 65,536 receipts.
 func TestMergeable(t *testing.T) {
 	n, limit, shared := 400, 300, 40
 	if testsize.Full() {

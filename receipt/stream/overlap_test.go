@@ -45,8 +45,8 @@ func faults(t *testing.T) (whole, odd [][]byte) {
 	return slices.Concat(a, b), [][]byte{fork.seal(headOf(t, a[2])), second.next(), taken.seal(headOf(t, a[7])), altered(a[4]), []byte(`{"a":`), []byte(`{"schema":"receipt-2099-01-01"}`)}
 }
 
-// TestOverlapping verifies that merging parts that contain the same receipts, in any files, gives
-// the same result and counts as a single run over all files.
+// TestOverlapping verifies that merging parts has the same result and counts as a single run over
+// all files, even if several parts or files contain the same receipts.
 func TestOverlapping(t *testing.T) {
 	cases := 50
 	if testsize.Full() {
@@ -112,8 +112,8 @@ func TestOverlapping(t *testing.T) {
 	}
 }
 
-// TestOverlappingUnequal verifies that a copy with a worse outcome is counted separately, but a
-// copy with the same outcome is not, regardless of which part contains it.
+// TestOverlappingUnequal verifies that a copy is counted separately if its outcome is worse, but
+// not if its outcome is the same, regardless of which part contains it.
 func TestOverlappingUnequal(t *testing.T) {
 	list := newWriter(t, "a").many(3)
 	strict := func(docs ...[]byte) *stream.Summary {
@@ -157,7 +157,7 @@ func TestCopiesAreCounted(t *testing.T) {
 }
 
 // TestOverlappingOfBefore verifies that a merge is undecided if the same receipts are in two
-// rosters of the previous version, which contain no outcomes.
+// rosters of the previous version. Such rosters contain no outcomes.
 func TestOverlappingOfBefore(t *testing.T) {
 	list := newWriter(t, "a").many(4)
 	before := func(docs ...[]byte) *stream.Summary {

@@ -15,7 +15,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream/internal/survey"
 )
 
-// These are limits on a batch. A batch is large enough that passing it on costs little, and small
+// These are limits on a batch. A batch is large enough to be passed on at little cost, and small
 // enough that the batches in flight use little memory.
 const (
 	batchBytes = 128 << 10
@@ -26,8 +26,8 @@ const (
 // limit is the total size of the two largest documents.
 const mostInFlight = 32 << 20
 
-// An item is a document that passes from the reader through a worker to the caller, or the end of a
-// source. Items are reused.
+// An item is the end of a source, or a document that passes from the reader through a worker to the
+// caller. Items are reused.
 type item struct {
 	survey.Item
 	source   *Source

@@ -49,8 +49,8 @@ func (e *DocumentError) Error() string {
 	return fmt.Sprintf("%q: %s: %s", e.Address, e.Code, e.Detail)
 }
 
-// Read returns the documents in the sources, in reading order. Each document is a JSON object that
-// is within the limits for receipts and contains no integers that a double cannot represent. For an
+// Read returns the documents in the sources, in reading order. Each document is a JSON object
+// within the limits for receipts. It contains no integers that a double cannot represent. For an
 // API envelope, Read returns the receipt in the envelope. Memory use does not grow with the input.
 //
 // The sequence ends with the first error, which is a *[DocumentError], an *[IncompleteError] if a

@@ -157,8 +157,8 @@ func TestSourceIndex(t *testing.T) {
 	}
 }
 
-// TestReadKnowsKinds verifies that documents of other kinds are recognized by their beginning,
-// which must fit into the buffer, and are skipped.
+// TestReadKnowsKinds verifies that documents of other kinds are skipped. They are recognized by
+// their beginning, which must fit into the buffer.
 func TestReadKnowsKinds(t *testing.T) {
 	list := newWriter(t, "a").many(2)
 	sources := []stream.Source{

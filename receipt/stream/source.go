@@ -124,9 +124,9 @@ func (s *Source) Find(index int, long bool) ([]byte, error) {
 	}
 }
 
-// beside returns the kind of a log or of a piece of evidence that was found in a directory of
-// receipts and is therefore skipped. An image with the file name of a receipt is not skipped,
-// because it may have replaced a receipt.
+// If a source in a directory of receipts is a log or a piece of evidence, it is skipped, and beside
+// returns its kind. An image with the file name of a receipt is not skipped, because it may have
+// replaced a receipt.
 func (s *Source) beside(err error) (kind.Found, bool) {
 	var other *OtherKindError
 	if !s.Found || !errors.As(err, &other) {
@@ -137,7 +137,7 @@ func (s *Source) beside(err error) (kind.Found, bool) {
 	return other.Found, k.Lines() || k.Beside() || k == kind.Attestation
 }
 
-// An OtherKindError indicates that a source is of a kind that cannot contain receipts, such as a
+// An OtherKindError indicates that a source cannot contain receipts because of its kind, such as a
 // PDF or an agent transcript. Nothing in it was verified.
 type OtherKindError = input.OtherKindError
 

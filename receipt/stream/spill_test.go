@@ -43,7 +43,7 @@ func TestSpill(t *testing.T) {
 }
 
 // TestIndexFull verifies that the reuse of an ID is not detected after the index has reached its
-// limit, and that a note states this.
+// limit. A note must state this.
 func TestIndexFull(t *testing.T) {
 	w := newWriter(t, "a")
 	list := w.many(6)

@@ -9,8 +9,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// TestElsewhere verifies that a receipt is refuted if it is the first of its stream but names a
-// receipt in another stream as its predecessor, in any order and in each kind of run.
+// TestElsewhere verifies that the first receipt of a stream is refuted if it names a receipt in
+// another stream as its predecessor, in any order and in each kind of run.
 func TestElsewhere(t *testing.T) {
 	a := newWriter(t, "a").many(4)
 	w := newWriter(t, "b")

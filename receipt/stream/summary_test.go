@@ -295,7 +295,7 @@ func TestRollback(t *testing.T) {
 }
 
 // TestOverlap verifies that a merge of parts without rosters is undecided if the parts end in the
-// same receipt, and that the JSON form states the reason.
+// same receipt. The JSON form must state the reason.
 func TestOverlap(t *testing.T) {
 	list := newWriter(t, "a").many(4)
 	whole, end := old(t, verify(t, jsonl(list...), stream.Options{}).summary), old(t, verify(t, jsonl(list[2:]...), stream.Options{}).summary)

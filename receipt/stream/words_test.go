@@ -79,8 +79,8 @@ func sameMeaning(t *testing.T, name string, a, b *stream.Summary) {
 	}
 }
 
-// TestWordsDecideNothing verifies that summaries that differ only in details and hints have the
-// same verdicts, and that merging them gives the same result.
+// TestWordsDecideNothing verifies that summaries have the same verdicts if they differ only in
+// details and hints. Merging them must have the same result.
 func TestWordsDecideNothing(t *testing.T) {
 	list := newWriter(t, "a").many(6)
 	fork := newWriter(t, "a")

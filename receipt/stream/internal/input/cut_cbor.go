@@ -71,8 +71,8 @@ func (s *cborCutter) read() (Piece, error) {
 	case err == nil:
 		return Piece{Data: item, Index: s.count, CBOR: true}, nil
 	case errors.As(err, &bad):
-		// An item that is already malformed before the end of the input is not truncated, because
-		// no further bytes could complete it.
+		// An item is not treated as truncated if it is malformed before the end of the input,
+		// because no further bytes could complete it.
 		torn := errors.Is(err, io.ErrUnexpectedEOF) && !(s.only && s.count == 1)
 		if damage := s.r.Damage(); damage != nil {
 			bad, torn = damage, false

@@ -215,8 +215,8 @@ func (l *lineRest) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// oversize returns a piece that reports a line that is too long for a receipt. The rest of the line
-// is skipped, unless the input is compressed. In a compressed input, the rest of the line may be
+// oversize returns a piece for a line that is too long for a receipt. The rest of the line is
+// skipped, unless the input is compressed. In a compressed input, the rest of the line may be
 // endless, so reading ends here.
 func (l *lineCutter) oversize(ended bool) (Piece, error) {
 	d := Piece{Index: l.line, fault: &Fault{Code: receipt.CodeSizeLimit,

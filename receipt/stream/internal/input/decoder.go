@@ -61,7 +61,7 @@ type Contents struct {
 // Parsed reports whether the piece was parsed as a document that may be a receipt.
 func (c *Contents) Parsed() bool { return c.Fault == nil && c.Syntax == nil && c.Wrong == nil }
 
-// Decode parses a piece within the limits for receipts. found means that the source was found
+// Decode parses a piece within the limits for receipts. If found is set, the source was found
 // rather than named by the user, so it may contain other documents of this toolkit.
 func (d *Decoder) Decode(p *Piece, found bool) (c Contents) {
 	if c.Fault = p.fault; c.Fault != nil {

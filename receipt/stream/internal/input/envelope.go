@@ -72,8 +72,8 @@ func payloadIn(doc *canon.Document, text []byte) []byte {
 	return inside
 }
 
-// claimsReceipt reports whether a document has one of the members by which receipts are recognized,
-// in which case the verifier does not report not_a_receipt.
+// claimsReceipt reports whether a document has one of the members by which receipts are recognized.
+// The verifier does not report not_a_receipt for such a document.
 func claimsReceipt(root canon.Node) bool {
 	return bytes.HasPrefix(root.Member("schema").Text(), []byte("receipt-")) ||
 		!root.Member("receipt_id").IsZero() || !root.Member("chain").IsZero()

@@ -24,8 +24,8 @@ func (n *nesting) read(c byte) {
 // outside reports whether the current position is outside all objects, arrays, and strings.
 func (n *nesting) outside() bool { return n.depth <= 0 && !n.inString }
 
-// follow reads text up to and including the byte after which the position is outside, or all of
-// text if there is no such byte. It returns the number of bytes read.
+// follow reads text byte by byte until the position is outside. If this does not happen, it reads
+// all of text. It returns the number of bytes read.
 func (n *nesting) follow(text []byte) int {
 	for i := 0; i < len(text); i++ {
 		if n.inString && !n.escaped {

@@ -9,7 +9,7 @@ import (
 // Sizes of reading.
 const (
 	readBytes = 256 << 10 // size of the buffer for an input
-	// MaxGap is the maximum number of consecutive bytes without a document that are skipped, such
+	// MaxGap is the maximum number of consecutive bytes that are skipped without a document, such
 	// as blank lines or the rest of a line that is too long. If there are more, reading stops.
 	MaxGap = 1 << 30
 	// maxPackedGap is the corresponding limit for a compressed input, in which such bytes are cheap

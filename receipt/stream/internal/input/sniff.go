@@ -79,7 +79,7 @@ func sniff(r *bufio.Reader, name string, wrapped bool) (Kind, error) {
 	return JSON, nil
 }
 
-// An OtherKindError indicates that an input is of a kind that cannot contain receipts, such as a
+// An OtherKindError indicates that an input cannot contain receipts because of its kind, such as a
 // PDF or an agent transcript.
 type OtherKindError struct{ Found kind.Found }
 
@@ -126,17 +126,17 @@ func endsDocument(line []byte) bool {
 	return at.depth <= 0
 }
 
-// beginsDocument reports whether the next line begins with a new document. A line that contains
-// only a brace is not enough, because it may be part of a document of several lines.
+// beginsDocument reports whether the next line begins with a new document. A line with only a brace
+// is not enough, because it may be part of a document of several lines.
 func beginsDocument(rest []byte) bool {
 	line, _ := cutLine(bytes.TrimLeft(rest, " \t\r\n"))
 	return bytes.HasPrefix(line, []byte("{")) && len(line) > 1
 }
 
-// goesOn reports whether the document that begins in the first line continues in the next line with
-// an element or the value of a member, as in a list with one entry per line. In this case, the
-// first line ends with an open bracket, a comma, or a colon, and the following text is not a
-// complete document. If the first line is merely truncated, complete documents follow.
+// goesOn reports whether the document in the first line continues in the next line with an element
+// or the value of a member, as in a list with one entry per line. In this case, the first line ends
+// with an open bracket, a comma, or a colon, and the following text is not a complete document. If
+// the first line is merely truncated, complete documents follow.
 func goesOn(first, rest []byte) bool {
 	if len(first) == 0 || !bytes.ContainsRune([]byte("[,:"), rune(first[len(first)-1])) || !beginsDocument(rest) {
 		return false
@@ -227,8 +227,8 @@ func telling(head []byte) bool {
 	return behind != nil
 }
 
-// cutWhole reads an input that is a single document. A page of a list, as returned by the routes of
-// the protocol, is treated as the documents that it lists.
+// cutWhole reads an input that is a single document. If the document is a page of a list, as
+// returned by the routes of the protocol, it is treated as the documents in the list.
 func cutWhole(r io.Reader, lines bool) (cutter, error) {
 	text, err := io.ReadAll(io.LimitReader(r, maxDocument+1))
 	if err != nil {

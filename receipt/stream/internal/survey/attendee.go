@@ -110,8 +110,8 @@ func (o Outcome) sane() bool {
 
 func (a *Attendee) holds() bool { return a.computed == a.link.Hash }
 
-// A Fumble describes a link that was invalid, or that made its receipt undecided, when the receipt
-// was read. It contains the outcome that the receipt would have without this fault.
+// A Fumble describes a link that was invalid when the receipt was read, or that made the receipt
+// undecided. It contains the outcome that the receipt would have without this fault.
 type Fumble struct {
 	Code   receipt.Code
 	own    receipt.Verdict
@@ -276,8 +276,7 @@ func (c *attendeeCoder) append(b []byte, a *Attendee) []byte {
 		b = appendText(b, []byte(f.reason))
 	}
 
-	// The most common outcome, which is that the receipt is verified and counted, requires no
-	// bytes.
+	// A verified and counted receipt has the most common outcome, which requires no bytes.
 	if o := a.Outcome; o != verified() {
 		flags |= rosterOutcome
 		own := flag(o.Spare) * outcomeSpare
@@ -333,7 +332,7 @@ func (c *attendeeCoder) parse(u *unpacker) (Attendee, error) {
 	return a, nil
 }
 
-// after records the fields of a receipt from which fields of the next one can be derived.
+// after records the fields of a receipt from which fields of the next receipt can be derived.
 func (c *attendeeCoder) after(a *Attendee) {
 	c.stream, c.issued, c.last[a.stream] = a.stream, a.issued, a.link.Hash
 }

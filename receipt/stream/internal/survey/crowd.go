@@ -160,7 +160,7 @@ func (c *crowd) Spares(v *Survey) (changed []*Attendee) {
 }
 
 // Linked returns the receipts whose links were valid within a part but are unchecked among all
-// receipts, keyed by the number of the first copy.
+// receipts. The key is the number of the first copy.
 func (c *crowd) Linked(v *Survey) map[int]bool {
 	list, number := map[int]bool{}, 0
 	_ = c.Each(func(_ *Item, a *Attendee) error {
@@ -198,7 +198,7 @@ func (c *crowd) Shared(v *Survey) (list []canon.Digest) {
 
 // selections returns, for each stream, whether all, some, or none of its sources are selections.
 func (c *crowd) selections(s *Survey) []selection {
-	of := make([][2]bool, len(s.names)) // for each stream: whether it has a complete source, and whether it has a source that is a selection
+	of := make([][2]bool, len(s.names)) // for each stream: whether any of its sources is complete, and whether any of them is a selection
 	_ = c.Each(func(it *Item, _ *Attendee) error {
 		of[s.streams[string(it.Facts.Key)]][flag(c.sources[it.Source].Partial)] = true
 		return nil

@@ -5,7 +5,7 @@
 // An [Order] checks the links of a single source while the source is read, using an index of the
 // preceding receipts. For several sources, a [Survey] stores three records for each receipt, which
 // a sorter may write to disk. A joiner reads the sorted records, applies the rules of package join,
-// and sets a mark for each receipt, which the second pass converts into a check. A [Roster]
+// and sets a mark for each receipt. The second pass converts the mark into a check. A [Roster]
 // contains the receipts of a summary, and [CrowdOf] combines the receipts of several rosters for
 // another survey.
 package survey

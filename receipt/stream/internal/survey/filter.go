@@ -6,10 +6,10 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// A filter is a Bloom filter of digests: a digest that is not in the filter was certainly not
-// added, and a digest that is in the filter may or may not have been added. The filter has a fixed
-// size of 2^26 bits (8 MiB). The false-positive rate is 1 in 1,000 after 3 million digests and 1 in
-// 20 after 10 million.
+// A filter is a Bloom filter of digests. A digest that is not in the filter was certainly not
+// added; a digest that is in the filter may or may not have been added. The filter has a fixed size
+// of 2^26 bits (8 MiB). The false-positive rate is 1 in 1,000 after 3 million digests and 1 in 20
+// after 10 million.
 type filter struct{ bits []uint64 }
 
 const (

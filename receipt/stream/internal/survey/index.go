@@ -7,7 +7,7 @@ import (
 
 // An index contains the first receipts of an ordered input, up to a limit. It can find a receipt by
 // its ID, by its hash, and by the predecessor that it names. For receipts after the limit, the
-// index only contains a filter, which detects hashes that certainly did not occur. Each indexed
+// index contains only a filter. It detects hashes that certainly did not occur. Each indexed
 // receipt requires about 100 bytes.
 type index struct {
 	ids   map[fingerprint]seen

@@ -193,8 +193,8 @@ func (j *joiner) decide(n join.Node, m join.Mark, other address) {
 }
 
 // endStreams checks the remaining receipts of each stream, and determines where the stream ends.
-// Streams are processed in the order of their names, so that only the names determine which streams
-// a gap excuses.
+// Streams are processed in the order of their names, so the names alone determine which streams a
+// gap excuses.
 func (j *joiner) endStreams() error {
 	j.left.sort()
 	defer func() { _ = j.left.orphans.close() }() // files without names

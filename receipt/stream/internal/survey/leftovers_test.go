@@ -68,8 +68,8 @@ func TestLooseReceipts(t *testing.T) {
 	}
 }
 
-// TestOrphanRecords verifies that orphan records are sorted in the order in which their stream
-// processes them, and are parsed without a change.
+// TestOrphanRecords verifies that orphan records are sorted in the order in which their stream is
+// processed, and are parsed without a change.
 func TestOrphanRecords(t *testing.T) {
 	list := []orphanRecord{
 		{stream: 0, rank: 2, issued: 9, hash: canon.Sum(nil), number: 7, address: address{1, 2}, first: true},

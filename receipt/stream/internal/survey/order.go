@@ -32,8 +32,8 @@ type judged struct {
 	verdict receipt.Verdict // the verdict if its link is valid
 }
 
-// A disproof is a link that a later receipt has shown to be invalid: the link names that receipt,
-// which is in another stream.
+// A disproof is a link that a later receipt has shown to be invalid, because the link names that
+// receipt although it is in another stream.
 type disproof struct {
 	Stream chain.Stream // stream of the receipt with the link
 	Source string       // source of both receipts
@@ -196,8 +196,8 @@ func (o *Order) begin(it *Item) (*strand, error) {
 	return s, nil
 }
 
-// first checks the link of the first receipt in a stream. after is the hash of the predecessor that
-// it must name, or zero if that is not known.
+// first checks the link of the first receipt in a stream. after is the hash that it must name as
+// its predecessor, or zero if that hash is not known.
 func (o *Order) first(l chain.Link, after canon.Digest) receipt.Check {
 	_, damaged := o.damaged[l.Previous]
 	n := o.index.node(l.Previous)
@@ -265,8 +265,8 @@ func (o *Order) apart(s *strand, l chain.Link) receipt.Check {
 		return namesElsewhere(l, int(n.line))
 	}
 
-	// The receipt may follow a damaged receipt, or it may be an intact copy of the damaged receipt
-	// and name the receipt before that one.
+	// The receipt may follow a damaged receipt. It may also be an intact copy of the damaged
+	// receipt, and name the receipt before that.
 	if _, damaged := o.damaged[l.Previous]; damaged || s.shaky && l.Previous == s.sound {
 		return receipt.Check{Status: receipt.StatusPassed}
 	}

@@ -55,9 +55,9 @@ func parseIDRecord(b []byte) (r idRecord) {
 	return r
 }
 
-// A hashRecord represents a receipt, for sorting by its stated hash, which determines the position
-// of an altered receipt. A receipt whose stated hash does not match its content has a second
-// record, with the computed hash.
+// A hashRecord represents a receipt, for sorting by its stated hash. This hash determines the
+// position of the receipt even if the receipt was altered. A receipt whose stated hash does not
+// match its content has a second record, with the computed hash.
 type hashRecord struct {
 	digest  canon.Digest
 	content bool // the digest is the computed hash, which differs from the stated hash

@@ -8,7 +8,7 @@ import (
 )
 
 // A streamKey identifies a stream by a byte slice that can be used as a map key without allocating
-// a string. It consists of the strings of the stream's name, each preceded by its length, and a
+// a string. It consists of the strings in the stream's name, each preceded by its length, and of a
 // byte that states whether there is a tenant.
 type streamKey []byte
 

@@ -101,8 +101,8 @@ func (s *Survey) Close() {
 	}
 }
 
-// EndSource records the name of the source that has just ended, and whether its documents are
-// identified by their indexes.
+// EndSource records the name of the source that has just ended, and whether reports identify its
+// documents by their indexes.
 func (s *Survey) EndSource(name string, listed bool) {
 	s.sources, s.listed = append(s.sources, name), append(s.listed, listed)
 }
