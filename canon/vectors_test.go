@@ -148,7 +148,7 @@ func TestVectorsES6File(t *testing.T) {
 }
 
 // TestVectorsES6Generator verifies generated lines of the ES6 number file (reliability #28): the
-// first million at full size, and the first tenth of these otherwise.
+// first 1,000,000 at full size, the first 10,000 with -short, and the first 100,000 otherwise.
 func TestVectorsES6Generator(t *testing.T) {
 	var facts struct {
 		Static []string `json:"static_u64_hex"`
