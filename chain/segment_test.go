@@ -119,8 +119,8 @@ func TestSegmentFailures(t *testing.T) {
 	}
 }
 
-// TestJoinAnyOrder verifies that the receipts of complete streams are joined into one segment per
-// stream, regardless of their order and of earlier joins.
+// TestJoinAnyOrder verifies that the result of Join depends neither on the order of the segments
+// nor on earlier joins, even if receipts are missing from the streams.
 func TestJoinAnyOrder(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 500 {
