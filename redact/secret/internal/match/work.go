@@ -165,8 +165,9 @@ func (w *work) sweep(detector int, p *progress) {
 
 // leftmost returns the first match that begins within a stretch. It tries each position that the
 // automaton does not exclude, because a regular expression that may match anywhere would follow
-// matches from all positions at once. The result known is false if too much of the text would be
-// read again, or if a match may extend beyond end, where the text is cut.
+// matches from all positions at once. The result known is false if the program d.at could not be
+// compiled, if too much of the text would be read again, or if a match may extend beyond end, where
+// the text is cut.
 func (w *work) leftmost(d *compiled, p *progress, from int, there stretch, end int) (at []int, base int, known bool) {
 	if p.tried > 8*len(w.text)+1<<14 || d.at.get() == nil {
 		return nil, 0, false
