@@ -81,9 +81,9 @@ var exclusive = map[string]string{
 	"receipt/serve/sourcetest.Run": "takes no receipts: its function gets them",
 }
 
-// uses contains a call of each exported function or method that has a shared type (Document,
-// Sealed, Verifier, or Policy) as its receiver or as the type of a parameter. Each call returns
-// everything that a caller could observe.
+// uses contains a call of each exported function or method that has a receiver or parameter of a
+// type in sharedTypes, and of each method of a document's nodes. Functions in exclusive are
+// exceptions. Each call returns everything that a caller could observe.
 var uses = map[string]func(s *shared) any{
 	"canon.Document.AppendCanonical": func(s *shared) any { return string(s.doc.AppendCanonical(nil)) },
 	"canon.Document.Depth":           func(s *shared) any { return s.doc.Depth() },
@@ -355,7 +355,8 @@ func checked(dir string) bool {
 var sharedTypes = []string{"canon.Document", "receipt.Sealed", "ledger.Run", "receipt.Verifier", "receipt.Policy", "receipt.Trust", "receipt.Signer", "redact.Policy", "serve.Verifier", "keys.Set"}
 
 // sharing returns the name of the function that d declares. It returns "" unless the function is
-// exported, and has a receiver or parameter of a shared type or is a method of a document's nodes.
+// exported and either has a receiver or parameter of a shared type, or is a method of a document's
+// nodes.
 func sharing(dir string, d ast.Decl) string {
 	f, is := d.(*ast.FuncDecl)
 	if !is || !f.Name.IsExported() {
