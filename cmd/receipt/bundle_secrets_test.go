@@ -68,8 +68,8 @@ func plant(t *testing.T, data []byte, way []any, text string) []byte {
 	return b.Bytes()
 }
 
-// bundleSecrets returns one secret of each of the 16 kinds for which bundles are searched. They are
-// assembled at run time, so that the source contains none of them.
+// bundleSecrets returns one secret of each of the 16 kinds for which bundles are searched. The
+// secrets are assembled at run time, so that the source contains none of them.
 func bundleSecrets() (list [][2]string) {
 	letters := strings.Repeat("a1B2c3D4", 8)
 	upper := strings.ToUpper(letters)

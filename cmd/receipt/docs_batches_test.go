@@ -11,9 +11,9 @@ import (
 	"github.com/receiptkit/receiptkit/fixtures/testsize"
 )
 
-// fewer maps commands in docs/batches.md to commands that process forty drafts instead of a
-// thousand. Among the forty drafts, draft number 417 becomes number 17. Each key occurs exactly
-// once on the page.
+// fewer contains replacements for parts of the commands in docs/batches.md. With these
+// replacements, the commands process forty drafts instead of a thousand, and draft number 417
+// becomes number 17. Each key occurs exactly once on the page.
 var fewer = map[string]string{"seq -w 1 1000": "seq -w 0401 0440", "sed -n 417p": "sed -n 17p", "sed -n 418p": "sed -n 18p"}
 
 // TestBatchesDocument verifies that the commands in docs/batches.md print the output shown on the

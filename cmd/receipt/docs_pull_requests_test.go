@@ -114,7 +114,8 @@ func newProject(t *testing.T) (root string) {
 	return root
 }
 
-// copyOf copies the project in a directory, and adds an uncommitted receipt and key.
+// copyOf returns a copy of the project in folder. It adds an uncommitted receipt and key to the
+// copy.
 func copyOf(t *testing.T, folder string) *project {
 	t.Helper()
 	root := t.TempDir()

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// TestScaleDocument verifies the commands in docs/scale.md for a machine with many cores.
+// TestScaleDocument runs the commands in docs/scale.md for a machine with many cores, and checks
+// their output.
 func TestScaleDocument(t *testing.T) {
 	needs(t, "bash", "xargs")
 	fixtures := absolute(t, "../../fixtures")

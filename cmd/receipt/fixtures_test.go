@@ -164,7 +164,7 @@ func compiled(t *testing.T, name schemas.Name) *schemas.Schema {
 	return s
 }
 
-// inReport returns the report in line, followed by the reports in the entire document.
+// inReport returns the report in line, followed by the reports in root.
 func inReport(root, line canon.Node) []canon.Node {
 	list := []canon.Node{line}
 	for _, n := range root.Member("reports").Elements() {

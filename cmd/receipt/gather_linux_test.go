@@ -26,9 +26,9 @@ func oneLine(t *testing.T, name string) string {
 	return line.String() + "\n"
 }
 
-// TestReportsAtOnce verifies that a client receives the report on a receipt without sending another
-// receipt. As an exception, the first report is delayed until the second receipt is sent, because a
-// single document is reported in a different form.
+// TestReportsAtOnce verifies that a client that sends a receipt and waits gets the report on it
+// without sending another receipt. Only the first report is delayed until the second receipt is
+// sent, because a single document is reported in a different form.
 func TestReportsAtOnce(t *testing.T) {
 	line := oneLine(t, "valid/task.json")
 	for _, format := range []string{"json", "ndjson"} {

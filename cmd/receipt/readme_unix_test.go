@@ -108,8 +108,8 @@ func (r *reader) serve(line string) {
 	}
 }
 
-// keepsTheSecret verifies that neither the receipt nor the output contains the password from the
-// log.
+// keepsTheSecret verifies that neither the receipts nor the HTML page contain the password. Only the
+// log and the disclosure contain it.
 func (r *reader) keepsTheSecret() {
 	r.t.Helper()
 	const secret = "tulips-and-thyme"

@@ -141,7 +141,8 @@ func telling(window [piece]byte) bool {
 	return digits > 0 && len(letters) >= 6
 }
 
-// sees returns the index of a secret that text contains in part, and the offset of that part.
+// sees returns the number, counting from 1, of a secret that text contains in part, and the offset
+// of that part. If there is no such secret, the number is 0.
 func (w watch) sees(text []byte) (secret, at int) {
 	for i := 0; i+piece <= len(text); i++ {
 		if n := w[[piece]byte(text[i:i+piece])]; n > 0 {

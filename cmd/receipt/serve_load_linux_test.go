@@ -453,8 +453,7 @@ func (a *attack) bomb(body []byte) {
 	}
 }
 
-// send returns the status code and the size of the response. If there was no response, the status
-// code is 0.
+// send returns the status code and the size of the response. If there was no response, both are 0.
 func (a *attack) send(client *http.Client, key, media string, body []byte) (status int, answered int64) {
 	q, err := http.NewRequestWithContext(a.ctx, "POST", a.url+"/v1/verify", bytes.NewReader(body))
 	if err != nil {
