@@ -30,8 +30,8 @@ type document struct {
 	Headline  *headline.Headline // nil if the source is not a JSON object
 }
 
-// open returns the document in a source that is described by the report with the given index. It
-// verifies nothing.
+// open returns the document that the report with the given index describes. It reads the document
+// from a source, and verifies nothing.
 func open(ctx context.Context, s stream.Source, index int) (*document, error) {
 	text, err := find(ctx, s, index)
 	if err != nil {
@@ -64,8 +64,8 @@ func open(ctx context.Context, s stream.Source, index int) (*document, error) {
 	return d, nil
 }
 
-// find returns the text that is described by the report with the given index. If the text is an API
-// envelope or an attestation, it returns the receipt inside.
+// find returns the text in a source that the report with the given index describes. If the text is
+// an API envelope or an attestation, find returns the receipt inside.
 func find(ctx context.Context, s stream.Source, index int) ([]byte, error) {
 	found, err := s.Find(index, false)
 	if other := (*stream.OtherKindError)(nil); errors.As(err, &other) && other.Found.Kind == kind.Attestation {
@@ -188,7 +188,8 @@ func targets(doc *canon.Document) []target {
 }
 
 // changeable returns the index of the last byte of a value that can be changed. This byte is a
-// digit, or a letter in a string without escapes. It returns -1 if the value has no such byte.
+// digit, or a letter in a string without escapes. If the value has no such byte, changeable returns
+// -1.
 func changeable(n canon.Node) int {
 	raw := n.Raw()
 	switch n.Kind() {

@@ -16,8 +16,8 @@ import (
 	"github.com/receiptkit/receiptkit/redact"
 )
 
-// A besideFile is evidence for receipts. The function kind.Beside reports true for its kind. Keys
-// are not evidence.
+// A besideFile is a file with evidence for receipts. The method Beside returns true for its kind,
+// which cannot be kind.Keys, because keys are not evidence.
 type besideFile struct {
 	Name string
 	Kind kind.Kind
@@ -119,11 +119,11 @@ func (ev *evidence) apply(v *receipt.Verifier, o *stream.Options) (*receipt.Veri
 	return v.With(ev.Evidence)
 }
 
-// fitting returns the indexes of the evidence files that belong to one receipt, which is at the
-// given index of a source. A proof belongs to the receipt if its path leads from the receipt's hash
-// to the root of the checkpoint. Disclosures belong to the receipt if they are bound to it, or if
-// they are unbound and a value matches one of its commitments. Nothing else is verified. In
-// particular, fitting does not check who signed the checkpoint.
+// fitting returns the indexes of the evidence files that belong to the receipt at the given index
+// in a source. A proof belongs to the receipt if its path leads from the receipt's hash to the root
+// of the checkpoint. Disclosures belong to the receipt if they are bound to it, or if they are
+// unbound and a value matches one of its commitments. Nothing else is verified. In particular,
+// fitting does not check who signed the checkpoint.
 func fitting(ctx context.Context, s stream.Source, index int, files []besideFile) ([]int, error) {
 	d, err := open(ctx, s, index)
 	if err != nil || d.Preimage == nil {

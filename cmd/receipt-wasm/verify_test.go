@@ -36,7 +36,7 @@ func read(t *testing.T, name string) []byte {
 // A got sink stores all results.
 type got struct {
 	keys, summary, aggregate string
-	lines                    strings.Builder // this contains the reports for a very large number of receipts
+	lines                    strings.Builder // all lines of the report, including the summary
 	findings                 []string
 }
 
@@ -407,9 +407,9 @@ func TestEvidence(t *testing.T) {
 	}
 }
 
-// TestDisclosures verifies that a disclosure applies to the receipt that it names, as for the
-// command. If a disclosure names no receipt, it applies to receipts that contain a matching
-// commitment.
+// TestDisclosures verifies that a disclosure applies to the receipt that it names, or to receipts
+// that contain a matching commitment if it names no receipt. The command "receipt verify" applies
+// disclosures in the same way.
 func TestDisclosures(t *testing.T) {
 	shown := redact.Disclosure{Field: "/metadata/pin", Salt: strings.Repeat("1", 32), Value: []byte(`"1234"`)}
 	var sources []stream.Source
