@@ -10,9 +10,10 @@ import (
 	"strings"
 )
 
-// A File becomes visible under its name only after it is complete and synced to disk. Until then,
-// the file has no name if the system supports this. Otherwise, it has a temporary name that begins
-// with ".receipt-". This program writes all new files in this way.
+// A File is a file that gets its name only after it is complete and synced to disk, so that an
+// incomplete file is never visible. Until then, it is unnamed if the system supports unnamed files.
+// Otherwise, it has a temporary name that begins with ".receipt-". This program writes all new
+// files in this way.
 type File struct {
 	out      *bufio.Writer
 	temp     *os.File

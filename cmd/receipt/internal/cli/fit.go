@@ -104,9 +104,10 @@ func fold(line string, width int) string {
 	return b.String()
 }
 
-// hangOf returns the position at which the text of a line begins, which is after a label and at
-// least two spaces. It also returns the column in which continuation lines begin. After the prefix
-// of a message, this column leaves room for a complete digest in 80 columns.
+// hangOf returns the position at which the text of a line begins. If the line has a short label
+// that is followed by at least two spaces, this is the position after these spaces. Otherwise, it
+// is the end of the indentation. hangOf also returns the column in which continuation lines begin.
+// After the prefix of a message, this column leaves room for a complete digest in 80 columns.
 func hangOf(line string, width int) (start, hang int) {
 	indent := len(line) - len(strings.TrimLeft(line, " "))
 	if strings.HasPrefix(line, "receipt: ") {

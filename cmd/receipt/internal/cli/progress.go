@@ -39,7 +39,8 @@ type Progress struct {
 	ended      sync.Once
 }
 
-// newProgress starts displaying progress on a screen. The number of columns is 0 if it is unknown.
+// newProgress starts displaying progress on a screen with the given number of columns. A number of
+// 0 means that the number is unknown.
 func newProgress(s *screen, columns int, now func() time.Time, passes []string) *Progress {
 	width := progressWidth
 	if columns > 0 {

@@ -150,8 +150,8 @@ func Count(n int) string { return Group3(strconv.Itoa(n)) }
 
 const LabelWidth = 13
 
-// Rows formats lines under one label. If there are more lines than most, it omits the other lines
-// and states their number, based on total.
+// Rows formats lines under one label, up to the maximum number in most. If there are more lines, it
+// adds a line with the number of further lines, which is total minus most.
 func Rows(label string, lines []string, most, total int) string {
 	var b strings.Builder
 	for i, line := range lines {
