@@ -11,8 +11,8 @@ import (
 // caseSchema marks a file as a case.
 const caseSchema = "receipt-corpus-case-1"
 
-// A testCase is the content of a case file, which describes an input in a form that does not depend
-// on the verifier.
+// A testCase is the content of a case file. It describes the input for a verifier in a form that
+// does not depend on any particular verifier.
 type testCase struct {
 	Schema  string    `json:"schema"`
 	Task    string    `json:"task"` // verify, check_replay, or check_bundle
@@ -69,7 +69,8 @@ func readCase(path string) (*testCase, error) {
 	return c, nil
 }
 
-// roles maps the inputs of each command to the command's flags, based on the roles of the inputs.
+// roles contains, for each task, the roles of its inputs and the flags of the command that accept
+// these inputs. If the flag is "", the input is an argument.
 var roles = map[string]map[string]string{
 	"verify":       {"receipts": "", "trust": "keys", "policy": "policy", "checkpoint": "checkpoint", "proof": "proof", "batch": "batch", "disclosures": "disclosures"},
 	"check_replay": {"receipts": "", "trust": "keys", "policy": "policy", "log": "log", "request": "request", "source": "source"},
