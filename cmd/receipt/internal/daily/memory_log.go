@@ -28,8 +28,8 @@ type identity struct {
 	Tail canon.Digest
 }
 
-// A remembered log is a log whose results are stored or will be stored. Results are stored if the
-// log has not changed since an earlier run.
+// A remembered log is a log whose results are stored or will be stored. They are already stored if
+// the log has not changed since an earlier run.
 type remembered struct {
 	path    string
 	info    fs.FileInfo

@@ -25,7 +25,7 @@ type maker struct {
 	options *Options
 	now     time.Time
 	sink    sink
-	seen    map[string]string // digests of the logs for receipts that this run created or found, indexed by task ID
+	seen    map[string]string // digests of the logs for receipts that this run created or found, indexed by the ID of the task's first receipt
 	result  *result
 	kept    map[string]*keptReceipt // receipts that the ledger contains according to stored results
 }
@@ -274,7 +274,8 @@ var (
 )
 
 // unsettled returns the reason why a task is not over, or nil if it is over. A task is not over if
-// its log was written to recently, and the task is the last one of its session or has open calls.
+// the latest line of its session is recent, and the task is the last one of its session or has open
+// calls.
 func (m *maker) unsettled(w *work) error {
 	switch quiet := m.now.Sub(w.Latest); {
 	case m.options.Settled == 0, w.Followed && w.Open == 0, w.Over && w.Latest.IsZero(), slices.Contains(m.options.Ended, w.Session):
@@ -346,8 +347,8 @@ func (m *maker) draft(w *work) (*receipt.Draft, error) {
 	return log.Draft, nil
 }
 
-// withhold returns the commitment to a path outside the workspace. The salts of this commitment,
-// and of other values that are withheld here, are not stored.
+// withhold returns the commitment to a path outside the workspace. The salt of the commitment is
+// not stored, and neither are the salts of other values that are withheld here.
 func withhold(field string, value []byte) canon.Digest {
 	var salt [16]byte
 	rand.Read(salt[:])

@@ -81,8 +81,8 @@ func (v *surveyor) sight(places []*place) (list []*sighted) {
 	return list
 }
 
-// describesAgent reports whether a file that is not a log describes a subagent of Claude Code. Such a
-// file has the name agent-ID.meta.json, is next to the log of the subagent, and states no action.
+// describesAgent reports whether a file that is not a log describes a subagent of Claude Code. Such
+// a file has the name agent-ID.meta.json, is next to the subagent's log, and records no action.
 func describesAgent(path string) bool {
 	name, ok := strings.CutSuffix(path, ".meta.json")
 	_, err := os.Stat(name + ".jsonl")

@@ -121,7 +121,8 @@ func (t *teller) agent(e *entry) string {
 	return ""
 }
 
-// what returns the number of sessions or tasks in words.
+// what returns a phrase with the number of sessions, such as "2 sessions". If each task has its own
+// receipt, the phrase also contains the number of tasks.
 func (t *teller) what(of []*entry) string {
 	named := map[string]bool{}
 	for _, e := range of {
@@ -134,7 +135,7 @@ func (t *teller) what(of []*entry) string {
 	return sessions
 }
 
-// counts returns the number of tasks with each status in words.
+// counts returns a phrase with the number of tasks for each status.
 func (t *teller) counts(of []*entry) string {
 	c := map[status]int{}
 	for _, e := range of {
