@@ -65,8 +65,7 @@ func exists(path string) bool {
 	return path != "" && err == nil
 }
 
-// misnumbered returns a hint about addressing a line or an item of a file by its number, which
-// starts at 1.
+// misnumbered returns a hint that lines or items of a file are addressed by number, starting at 1.
 func misnumbered(path string) string {
 	at := strings.LastIndexAny(path, ":#")
 	if at <= 0 || !exists(path[:at]) {

@@ -172,8 +172,8 @@ func idParts(ids []string) (all []idPart) {
 	return slices.Compact(all)
 }
 
-// neighbors returns the nearest entries before and after the entry at, except forms of the same ID.
-// No other form of another ID has a longer prefix in common with that entry.
+// neighbors returns the nearest forms of other IDs before and after the form at index at. No
+// further form of another ID has a longer prefix in common with that form.
 func neighbors(all []idPart, at int) (list []idPart) {
 	for _, step := range []int{-1, 1} {
 		for i := at + step; i >= 0 && i < len(all); i += step {

@@ -93,8 +93,9 @@ func parseReport(text []byte) (*canon.Document, error) {
 	return doc, doc.Parse(text, canon.Limits{Bytes: MaxReportBytes})
 }
 
-// readLines reads the form that "receipt verify" writes, which has one report per line, so that
-// only one line is in memory at a time. It returns false if the text has another form.
+// readLines reads the form that "receipt verify" writes, which has one report per line. It parses
+// one line at a time, so that only one parsed report is in memory. It returns false if the text has
+// another form.
 func (r *SavedReport) readLines(lines [][]byte) (whole bool, err error) {
 	const begin, none, end, summary = `"reports":[`, `"reports":[],`, `],`, `"summary":`
 	if len(lines) < 4 || string(lines[1]) != begin && string(lines[1]) != none {

@@ -51,8 +51,8 @@ func (s *Selection) without(path string, err error) {
 	s.Missing = append(s.Missing, Missing{path, err, err})
 }
 
-// SelectSources selects the inputs at paths. A path is a file, a directory, a pattern, "-", or a
-// receipt_id in the default ledger.
+// SelectSources selects the inputs at paths. A path is a file, an item of a file (PATH:N), a
+// directory, a pattern, "-", or a receipt_id in the default ledger.
 func SelectSources(e *cli.Env, paths []string, kind stream.Kind) (*Selection, error) {
 	s := &Selection{}
 	for _, path := range paths {
@@ -230,8 +230,8 @@ func (s *Selection) SpoolStdin(ctx context.Context, dir string, twice bool, show
 	}
 
 	// No other process needs the name of the file. Without a name, the file disappears when the
-	// process ends. If the system cannot remove a file that is in use, the function remove removes
-	// it later.
+	// process ends. If the system cannot remove a file that is in use, the returned function
+	// removes it later.
 	_ = os.Remove(f.Name())
 	remove = func() { f.Close(); os.Remove(f.Name()) }
 
@@ -271,8 +271,8 @@ func ReadList(e *cli.Env, path string) ([]string, error) {
 		return nil, cli.Usage("", "%q names no file", path)
 	}
 
-	// A name may contain line ends. However, a list without NULs that contains line ends is an
-	// error, unless there is a file with that name.
+	// A name may contain line ends. However, a single name with line ends is considered to be a
+	// list without NULs, which is an error, unless there is a file with this name.
 	list := strings.Split(text, "\x00")
 	if _, err := os.Lstat(text); err != nil && len(list) == 1 && strings.Contains(text, "\n") {
 		return nil, cli.Usage("create such a list with find -print0", "%q separates paths with line ends, expected NUL", cli.SourceName(path))
