@@ -30,7 +30,8 @@ func checkLogPaths(input string, o *recordOptions) error {
 	return nil
 }
 
-// writeRecorded writes the withheld values, the log, and then the draft.
+// writeRecorded writes the withheld values and the log, if they are to be stored, and then the
+// draft.
 func writeRecorded(e *cli.Env, o *recordOptions, kept *cli.File, draft []byte) error {
 	var files []*cli.File
 	if o.withheld.path != "" {
