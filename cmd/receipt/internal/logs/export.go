@@ -129,8 +129,8 @@ func (o *ledgerExportOptions) under(ctx context.Context, e *cli.Env, l ledger.Da
 	return &firsts{head: head}, nil
 }
 
-// A firsts builds the tree of the receipts that a checkpoint covers, in order. A nil firsts means
-// that there is no checkpoint and no limit.
+// A firsts value builds the tree of the receipts that a checkpoint covers, in order. A nil value
+// means that there is no checkpoint and no limit.
 type firsts struct {
 	head *trust.Head
 	tree merkle.Tree

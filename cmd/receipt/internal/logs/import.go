@@ -112,7 +112,7 @@ func (a *addresses) of(n int) string { return a.last[(n-1)%len(a.last)] }
 
 // documents returns the receipts of the inputs.
 func documents(ctx context.Context, s *input.Selection, long bool, found *addresses) iter.Seq2[[]byte, error] {
-	// Each can be stopped early only by returning an error.
+	// The method Each stops early only if its callback returns an error.
 	return func(yield func([]byte, error) bool) {
 		stopped := errors.New("stopped")
 		err := s.Each(ctx, long, func(d *stream.Document) error {

@@ -150,7 +150,7 @@ func (r *ledgerRange) selection(ctx context.Context, path string, l ledger.Datab
 		return nil, err
 	}
 
-	// What remains of pruned receipts must match their checkpoints.
+	// The entries that remain for pruned receipts must match their checkpoints.
 	if _, err := ledger.Prunings(ctx, l); err != nil {
 		return nil, input.LedgerReading(err)
 	}

@@ -82,8 +82,8 @@ TIMESTAMP contains the data that attach and verify need.`,
 	return cmd
 }
 
-// stampable returns the kind of a file that can be timestamped, and the digests of the objects in
-// the file.
+// stampable returns the kind and the digests of the objects to be timestamped in a file: a receipt,
+// a checkpoint, or statements.
 func stampable(e *cli.Env, path string) (kind string, digests []canon.Digest, err error) {
 	data, err := input.ReadInput(e, path)
 	if err != nil {
