@@ -24,8 +24,7 @@ type item struct {
 	whole, value span
 }
 
-// items returns the members or the elements of a value. The value is in a span, and must be valid
-// JSON.
+// items returns the members or the elements of the value in a span. The value must be valid JSON.
 func items(text []byte, in span) (list []item) {
 	dec := json.NewDecoder(bytes.NewReader(text[in.from:in.to]))
 	open, _ := dec.Token()
@@ -49,7 +48,7 @@ func items(text []byte, in span) (list []item) {
 }
 
 // container returns the value of the member with the given name. The value must be an array or an
-// object that begins with first.
+// object, depending on first, which is '[' or '{'.
 func container(text []byte, in span, name string, first byte) (value span, found bool, err error) {
 	for _, i := range items(text, in) {
 		switch {

@@ -190,7 +190,7 @@ func (s *setup) ledger(ctx context.Context) error {
 	if err == nil {
 		err = l.Close()
 	}
-	if err != nil { // this can be the -head file, which remains if a ledger is lost
+	if err != nil { // for example, because the -head file of a lost ledger remains
 		return cli.Usage("restore the ledger, or move the file away", "creating %q: %w", name, input.LedgerReason(err))
 	}
 	s.tell(true, "ledger", name, "")
