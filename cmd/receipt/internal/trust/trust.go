@@ -24,16 +24,16 @@ type KeyFile struct {
 	Path   string
 	SHA256 canon.Digest
 	Set    *keys.Set
-	Named  bool // the file was specified by --keys, so commands for copying must also specify it
+	Named  bool // the file was specified by --keys, so printed commands must also specify it
 }
 
 // String formats the file for results.
 func (f *KeyFile) String() string { return fmt.Sprintf("%s (%d)", f.Path, f.Set.Len()) }
 
-// TrustPath returns the path of the trusted keys. It is specified by the flag, $RECEIPT_KEYS, or
-// the defaults. If none of these is set, the path is receipt/keys.json in the user's configuration
-// directory. It returns "" if the user has no such directory, because keys are never read from the
-// current directory unless the user specifies the file.
+// TrustPath returns the path of the trusted keys. The path is specified by the flag, $RECEIPT_KEYS,
+// or the defaults. If none of these is set, it is receipt/keys.json in the user's configuration
+// directory. TrustPath returns "" if the user has no such directory, because keys are never read
+// from the current directory unless the user specifies the file.
 func TrustPath(e *cli.Env, flag string) string {
 	if flag != "" {
 		return flag
