@@ -37,8 +37,8 @@ func (f *continuityFlags) apply(e *cli.Env, o *stream.Options) error {
 			return err
 		}
 
-		// A report contains the head of each stream. A receipt contains the name of its own stream,
-		// but a hash does not identify a stream.
+		// A report contains the head of each stream. A receipt identifies its own stream, but a
+		// hash does not identify a stream.
 		if k.Stream != nil {
 			o.Continuity.After, o.Continuity.Follows = map[chain.Stream]chain.Head{*k.Stream: {Hash: k.Hash}}, true
 		} else if o.Continuity.After, err = headsOf(f.previous, k); err != nil {

@@ -151,7 +151,7 @@ func readParts(e *cli.Env, paths []string) ([]part, error) {
 			report.List(report.Listed)
 		}
 
-		// Verdicts on different requirements cannot be combined.
+		// Verdicts cannot be combined if they are based on different requirements.
 		p := part{path, report}
 		if len(parts) > 0 {
 			if err := comparable(&parts[0], &p); err != nil {

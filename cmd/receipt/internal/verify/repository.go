@@ -153,8 +153,8 @@ func (r *repository) list(in *bufio.Reader) error {
 }
 
 // blobOf returns the blob in a record of "git diff-tree". For each parent of the commit, the record
-// contains one colon, mode, and ID. It also contains the mode and the ID in the commit itself. It
-// returns "" unless the record is about a regular file.
+// contains one colon, mode, and ID. It also contains the mode and the ID in the commit itself.
+// blobOf returns "" unless the record is about a regular file.
 func blobOf(record string) string {
 	fields := strings.Fields(strings.TrimLeft(record, ":"))
 	parents := len(record) - len(strings.TrimLeft(record, ":"))

@@ -184,7 +184,7 @@ type Shown struct {
 	b *print.Block
 }
 
-// ShownOf returns a Shown for a receipt. It includes which values the source did not report, or
+// ShownOf returns a Shown for a receipt. It also reads which values the source did not report, or
 // reported as a bound or an estimate.
 func ShownOf(doc *canon.Document) *Shown { return &Shown{Reading: headline.Read(doc.Root())} }
 

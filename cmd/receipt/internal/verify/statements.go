@@ -123,7 +123,7 @@ func (f *statementFlags) judge(v *receipt.Verifier, sum *stream.Summary, now tim
 }
 
 // existed returns the times before which the statements existed. A timestamp that matches none of
-// the statements proves nothing about them.
+// the statements shows nothing about them.
 func (f *statementFlags) existed(sum *stream.Summary) map[canon.Digest]time.Time {
 	given, times := map[canon.Digest]bool{}, map[canon.Digest]time.Time{}
 	for _, list := range f.streams {
