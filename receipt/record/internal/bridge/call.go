@@ -328,8 +328,8 @@ func (c *frameCall) reached(fr *frame, category string) bool {
 	return c.executed || fr.Count(harnOf(fr.update, "executionDurationMs"), "executionDurationMs") > 0
 }
 
-// egress returns the transmission of a call that fetches data or that called an MCP server with a
-// URL.
+// egress returns the transmission of a call to a URL, if the call fetches data or was executed by
+// an MCP server. Otherwise, it returns nil.
 func (c *frameCall) egress(u canon.Node, server string) []members {
 	network := c.kind == "fetch" || strings.HasPrefix(c.name, "http") || server != ""
 	if !network || !event.IsHTTP(c.url) {

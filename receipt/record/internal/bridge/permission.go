@@ -84,7 +84,8 @@ func permitted(f *Translator, fr *frame, options []byte, id, callID string) {
 		return
 	}
 
-	// A denial has a reason if the answer, or the matching form of the answer, contains a reason.
+	// The reason for a denial is the error message or the reason in the answer. If the answer
+	// contains neither, but contains granted as a Boolean, a fixed reason is used.
 	p["decision"] = decision
 	p["reason"] = event.Shorten(cmp.Or(fr.Text(fr.Root.Member("error"), "message"), fr.Text(a.result, "reason")))
 	if p["reason"] == "" && a.granted().Kind() == canon.KindBool {

@@ -66,8 +66,8 @@ func stopped(f *Translator, fr *frame) {
 	kind := stopReasons().Meaning(reason, "task.failed")
 	failure := members{"code": cmp.Or(reason, "unknown")}
 
-	// The terminal member takes precedence over the stop reason, unless the terminal member is
-	// "natural".
+	// The terminal member takes precedence over the stop reason, unless the kind of the terminal
+	// member is "natural".
 	if terminal := Own(fr.Root.Member("result"), "terminal"); !terminal.IsZero() {
 		how, why := terminal.String(), ""
 		if terminal.Kind() == canon.KindObject {

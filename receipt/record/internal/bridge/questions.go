@@ -94,7 +94,7 @@ func (l *holding) remove(h *held) {
 	}
 }
 
-// The method "to" returns the answers that are held for a question.
+// to returns the answers that are held for a question.
 func (l *holding) to(id string) []*held { return slices.Clone(l.byID[id]) }
 
 // all returns all held answers, in order of arrival.
