@@ -10,8 +10,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// mentions contains the tasks and blocks that appear in lines of a stream, although other lines
-// record their actions.
+// mentions contains the tasks and content blocks to which lines of a stream refer. Other lines
+// record the actions themselves.
 type mentions struct {
 	tasks story.Set                  // IDs of tasks whose beginning is stated
 	parts map[string]map[string]bool // by agent, the indexes of the calls in the message that the agent is writing

@@ -190,8 +190,8 @@ func denialOf(text string, line, besides canon.Node) story.Outcome {
 }
 
 // byPerson reports whether a person refused a call whose line states a refusal by the user. Without
-// a person, Claude Code states the same kind of denial, but also states that the permission came from
-// the configuration, or the reason why no question was asked.
+// a person, Claude Code states the same kind of denial, but also states that the permission came
+// from the configuration, or the reason why no question was asked.
 func byPerson(text string, line canon.Node) bool {
 	d := line.Member("permissionDecision")
 	if event.Absent(d) {

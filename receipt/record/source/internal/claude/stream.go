@@ -59,9 +59,9 @@ func LooksLikeArray(text string) bool {
 	return false
 }
 
-// The method "of" returns the session that is named in a line. A line without a session belongs to
-// the session of the previous line. If the first lines have no session, they belong to the first
-// session that is named.
+// of returns the session that is named in a line. A line without a session belongs to the session
+// of the previous line. If the first lines have no session, they belong to the first session that
+// is named.
 func (t *Stream) of(n canon.Node) *session {
 	id := t.s.Name(n.Member("session_id"))
 	if id == "" && t.latest != nil {
@@ -218,8 +218,8 @@ func (t *Stream) result(n canon.Node, x *session) {
 	t.account(n, x)
 }
 
-// endOf determines the outcome of a run from its result. The outcome is unknown if the subtype is
-// not valid, unless the result reports an error.
+// endOf determines the outcome of a run from its result. The outcome is unknown if subtype or
+// is_error is invalid, unless the result reports an error.
 func endOf(n canon.Node) story.End {
 	sub, is := n.Member("subtype"), n.Member("is_error")
 	switch {
