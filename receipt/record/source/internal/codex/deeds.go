@@ -361,7 +361,7 @@ func (d *deeds) unlisted() {
 // turns records that a turn began or ended. A call does not continue after its turn.
 func (d *deeds) turns(id string) { d.turn, d.wrappers = id, nil }
 
-// The method "of" records the server and the tool to which an MCP call belongs.
+// of records the server and the tool to which an MCP call belongs.
 func of(s *story.Story, c *story.Call, invocation canon.Node) {
 	if c != nil {
 		c.Server = cmp.Or(s.Name(invocation.Member("server")), c.Server)

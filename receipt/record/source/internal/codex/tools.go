@@ -10,7 +10,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// The function "does" returns the class of a Codex tool, or "" if it is unknown.
+// does returns the class of a Codex tool, or "" if it is unknown.
 func does(tool string) string {
 	switch tool {
 	case "shell", "shell_command", "local_shell", "exec_command", "write_stdin", "unified_exec", "command_execution", "command", "exec", "functions.exec":
