@@ -53,7 +53,7 @@ type call struct {
 	usage                  story.Usage
 	at                     story.Place
 	start, end             time.Time
-	nameless               bool // its span has no ID or no valid parent ID, so its position among the spans is unknown
+	nameless               bool // its span has no ID or has an invalid parent ID, so its position among the spans is unknown
 	inner                  bool // a span inside the span of this call records the same call
 }
 
@@ -244,10 +244,10 @@ func (all spans) counted() (calls []*call) {
 	return calls
 }
 
-// If spans have no IDs, settleNameless marks model calls that another span may also record. A span
-// may be inside another span if its time range is within that of the other span. The innermost span
-// is used, and the others are not recorded. settleNameless reports whether any span was not
-// recorded for this reason. Spans without times may be inside any other span.
+// settleNameless marks model calls that another span may also record, in traces that contain spans
+// without IDs. A span may be inside another span if its time range is within that of the other
+// span. The innermost span is used, and the others are not recorded. The result reports whether any
+// span was not recorded for this reason. Spans without times may be inside any other span.
 func settleNameless(all spans) (left bool) {
 	of := map[id][]*call{}
 	nameless := map[id]bool{}
