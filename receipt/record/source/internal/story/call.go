@@ -104,10 +104,10 @@ type mention struct {
 	ended      bool   // the record indicates that the call returned
 }
 
-// Mention stores that a record of the given type refers to a call, and whether the record indicates
-// that the call returned. The record is counted as ignored if the call ID is "", if no line
-// contains the call, or if the record indicates that the call returned but no line contains its
-// end.
+// Mention registers a record of the given type that refers to a call. The argument ended specifies
+// whether the record indicates that the call returned. The record is counted as ignored if the call
+// ID is "", if no line contains the call, or if the record indicates that the call returned but no
+// line contains its end.
 func (x *Calls) Mention(call, kind string, ended bool) {
 	switch m := (mention{call, kind, ended}); {
 	case call == "":

@@ -131,8 +131,8 @@ func (g *Gaps) Missing(agent string) {
 // Ignored counts a record of an unknown type.
 func (g *Gaps) Ignored(kind string) { g.ignored = count(g.ignored, kind, 1) }
 
-// The method Unless counts a record as ignored if its type is not in a closed list of types that
-// record no action. A record of any other type may record an action.
+// Unless counts a record as ignored if its type is not in a closed list of types that record no
+// action. A record of any other type may record an action.
 func (g *Gaps) Unless(harmless []string, class string, kind canon.Node) {
 	if !slices.Contains(harmless, kind.String()) {
 		g.Unknown(class, kind)

@@ -84,7 +84,8 @@ func (c *clock) charge(entries, bytes int) {
 	}
 }
 
-// Keep is like charge, but for the approximate number of bytes that a reader stores until the end.
+// Keep counts the bytes that a reader stores until the end toward the limits of a recording. The
+// number of bytes may be approximate.
 func (c *clock) Keep(bytes int) { c.charge(0, bytes) }
 
 // A Set is a set of names from a log.
