@@ -27,8 +27,8 @@ const (
 	goal     = `"response_item","payload":{"type":"function_call_output","id":"fco_0","name":"goal_objective","namespace":"agent","output":"win"}`
 )
 
-// codexCall returns the line in which the model calls a tool, and codexOutput returns the line with the
-// output.
+// codexCall returns the line in which the model calls a tool, and codexOutput returns the line with
+// the output.
 func codexCall(tool string) string {
 	return `"response_item","payload":{"type":"function_call","call_id":"c1","name":"` + tool + `","arguments":"{\"cmd\":\"make\"}"}`
 }

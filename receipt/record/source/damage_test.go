@@ -18,8 +18,8 @@ import (
 // TestDamage damages public logs in one place at a time. The test removes a member, or replaces it
 // with null, an unknown string, a number in the form of a string, a list that contains its value, a
 // part of an object, or the value of the same member in another record. If a list or count becomes
-// smaller, it must be marked as unreported or as a lower bound. Unless it runs at full size, the
-// test applies only some of the damages, and skips large logs.
+// smaller, it must be marked as unreported or as a lower bound. The test applies only some of the
+// damages, and skips large logs. At full size, it applies more damages, and includes larger logs.
 //
 // If a damage results in a log that an agent might write, it is listed as an exception.
 func TestDamage(t *testing.T) {
@@ -83,8 +83,9 @@ func exceptions() (all []string) {
 		"claude-code-with-plan.jsonl assistant.message.id: that of another") // the counts become larger, because two messages are combined into one
 }
 
-// lost returns the differences by which the draft for a damaged log states less, or reports a
-// better outcome, without marking the affected values as unreported.
+// lost describes each incorrect claim in the draft of a damaged log: a smaller amount that is not
+// marked as unreported, a call that succeeded only according to this draft, or a stated value that
+// was unreported before the damage.
 func lost(t *testing.T, right told, want map[string]float64, r told) (all []string) {
 	t.Helper()
 	got := amountsOf(t, r.Draft)

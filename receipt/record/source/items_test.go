@@ -93,7 +93,8 @@ func (r told) did() string {
 }
 
 // TestItemJoins verifies that an item with the ID of a model's call represents that call and takes
-// precedence. An item that was run by a script must contain the ID of the wrapper.
+// precedence. A call that was made by the script of a running wrapper must have the wrapper as its
+// parent.
 func TestItemJoins(t *testing.T) {
 	const call = `response_item {"type":"function_call","call_id":"c1","name":"exec_command","arguments":"{}"}`
 	const output = `response_item {"type":"function_call_output","call_id":"c1","output":"Process exited with code 0"}`

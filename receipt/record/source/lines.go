@@ -125,7 +125,7 @@ func (l *lines) read(in Input) (canon.Digest, int64) {
 	return canon.Digest(l.sum.Sum(nil)), l.bytes
 }
 
-// The method "from" returns a line and the next maxLook bytes after it.
+// from returns a line and the next maxLook bytes after it.
 func (l *lines) from(line []byte) []byte {
 	more, _ := l.in.Peek(maxLook)
 	return bytes.Join([][]byte{line, more}, []byte("\n"))

@@ -42,10 +42,10 @@ func (r told) sums() map[string]string {
 	return all
 }
 
-// TestMutants verifies that, if the type of a value in a log is changed, the draft marks each sum
-// that changes, each outcome that improves, and each list that becomes shorter. By default, the
-// test changes each place in a kind of line only in the first log that contains the place; at full
-// size, it changes the place in every log.
+// TestMutants verifies that, if the type of a value in a log is changed, each sum that changes,
+// each outcome that improves, and each list that becomes shorter is marked as unreported. By
+// default, the test changes each place in a kind of line only in the first log that contains the
+// place; at full size, it changes the place in every log.
 func TestMutants(t *testing.T) {
 	random, mutants := rand.New(rand.NewPCG(3, 4)), 0
 	all, size := testsize.Full(), 20_000

@@ -241,8 +241,8 @@ func TestAgents(t *testing.T) {
 	}
 }
 
-// TestTimes verifies the duration of a stream, in which few lines have times but the result states
-// the duration.
+// TestTimes verifies that the start and the end of a stream are unreported, because few of its
+// lines have times, and that only the result determines the duration.
 func TestTimes(t *testing.T) {
 	const stamped = `{"type":"user","session_id":"s","timestamp":"2026-01-01T00:00:0%dZ","message":{}}` + "\n"
 	log := fmt.Sprintf(stamped+stamped, 1, 5)

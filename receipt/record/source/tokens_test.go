@@ -38,9 +38,9 @@ func TestInputInParts(t *testing.T) {
 	}
 }
 
-// TestTurnsOfExec verifies that the usage of a turn includes that of the earlier turns of its thread.
-// A completed turn without usage, or without more usage, must make sums lower bounds. If one thread
-// does not record a part of its usage, this part must not be stated for all threads.
+// TestTurnsOfExec verifies that the usage of a turn includes that of the earlier turns of its
+// thread. A completed turn without usage, or without more usage, must make sums lower bounds. If
+// one thread does not record a part of its usage, this part must not be stated for all threads.
 func TestTurnsOfExec(t *testing.T) {
 	const first = `{"type":"thread.started","thread_id":"t"}`
 	const other = `{"type":"thread.started","thread_id":"u"}` + "\n"
