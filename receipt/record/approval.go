@@ -10,7 +10,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// actorHost is the actor of a decision if no person is named in it.
+// actorHost is the actor of a decision that names neither a person nor a policy.
 const actorHost = "host"
 
 // An approval combines a permission request with all answers to it.
@@ -273,8 +273,8 @@ func (g *grant) actor() string {
 	return g.sender
 }
 
-// satisfied returns the number of reviewers. All approvals without a named person together count as
-// one reviewer.
+// satisfied returns the number of reviewers. If no approval names a person, all approvals together
+// count as one reviewer.
 func (g *grant) satisfied() int64 {
 	if g.given {
 		return max(1, int64(len(g.reviewers)))

@@ -16,8 +16,8 @@ type approvals struct {
 	foreign int               // number of answers from a different session than the question
 }
 
-// denies reports whether a word is a known refusal. Elsewhere, unknown words are also treated as
-// refusals.
+// denies reports whether a word is a known refusal. The function event.DecisionOf also treats
+// unknown words as refusals.
 func denies(word string) bool {
 	switch word {
 	case "denied", "deny", "rejected", "reject", "refused", "declined", "disallow", "no":
@@ -171,7 +171,7 @@ type gate struct {
 	notes                   details
 }
 
-// gatesOf returns a gate for each call that is named in a question, keyed by call ID.
+// gatesOf returns a gate for each call to which an approval refers, keyed by call ID.
 func gatesOf(r *run) map[string]gate {
 	all := map[string]gate{}
 	for _, a := range r.approvals.Order {

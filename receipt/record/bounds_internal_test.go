@@ -20,7 +20,7 @@ import (
 
 const (
 	shapeVariable    = "RECORD_SHAPE"    // name of the shape that a separate process records
-	gigabyteVariable = "RECORD_GIGABYTE" // substring of the names of the shapes that TestGigabyte records
+	gigabyteVariable = "RECORD_GIGABYTE" // "all", or a substring of the names of the shapes that TestGigabyte records
 
 	mostMemory = 256 // maximum memory in MiB
 	leastSpeed = 20  // MB/s
@@ -92,8 +92,9 @@ func TestShapeAlone(t *testing.T) {
 }
 
 // TestKept verifies that a recording counts the memory that it keeps, because this memory is
-// limited to MaxKept bytes. The test reads a part of every shape. The memory in use must not exceed
-// a limit, which depends on this count and on the longest line.
+// limited to MaxKept bytes. The test reads a part of every shape that has no maximum number of
+// lines. The memory in use must not exceed a limit, which depends on this count and on the longest
+// line.
 func TestKept(t *testing.T) {
 	size, room := int64(32<<20), int64(2<<20) // room is the memory that any log needs
 	if !testsize.Full() {

@@ -32,8 +32,8 @@ func neverRan(category string) bool {
 	return category == categoryDenied || category == categorySibling || category == categoryUnrun
 }
 
-// named returns the call to which an event refers, and records the details that events of any kind
-// may contain.
+// named returns the call to which an event refers, and records the details that every kind of call
+// event may contain.
 func (s *calls) named(r *run, e *event.Event) *call {
 	id := e.Required(e.Payload, "tool_call_id")
 	c, fresh := s.Entry(id)

@@ -62,8 +62,8 @@
 //
 // # Turns of a chat
 //
-// A [Turn] creates events when a message is sent, when messages are added, when the turn is
-// suspended or is resumed by a signal, and when it completes or fails. Everything else, such as a
+// A [Turn] creates events when a message is sent, when messages are added, when the turn begins, is
+// suspended, or is resumed by a signal, and when it completes or fails. Everything else, such as a
 // model call and its cost, is recorded with [Turn.Event]. docs/record.md contains the table.
 //
 // A message is a JSON object with role, content, tool_calls, and tool_call_id. [CheckMessage]

@@ -98,8 +98,8 @@ func EachLine(in io.Reader, do func(line int, doc *canon.Document, wrong *Error)
 	return event.Each(in, do)
 }
 
-// Tasks returns the task IDs in the events of a log, in order of appearance. Lines that a recording
-// would refuse are skipped.
+// Tasks returns the distinct task IDs in the events of a log, in order of appearance. Lines that a
+// recording would refuse are skipped.
 func Tasks(in io.Reader) (ids []string, err error) {
 	seen := map[string]bool{}
 	err = event.Each(in, func(_ int, doc *canon.Document, wrong *Error) error {

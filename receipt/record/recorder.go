@@ -40,8 +40,8 @@ type Counts struct {
 
 const maxUnknownKinds = 20
 
-// New returns a Recorder. The error is an *[OptionError] if the options do not specify an issuer or
-// contain an invalid value.
+// New returns a Recorder. The error is an *[OptionError] if the options contain an invalid value or
+// do not specify an issuer.
 func New(o Options) (*Recorder, error) {
 	o, err := o.normal()
 	if err != nil {

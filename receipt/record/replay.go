@@ -118,7 +118,7 @@ func (s *replay) substituted(r *run, e *event.Event) {
 		d.OverrideKey = key
 	}
 
-	// The digest of a secret is not recorded, because the secret could be guessed from it.
+	// The draft omits the digests of a secret, because the secret could be guessed from them.
 	d.secret = d.secret || strings.HasPrefix(key, "secret:")
 	told := receipt.Delta{DeltaID: e.Text(meta, "receipt_delta_id"), EventID: e.Text(meta, "original_event_id")}
 	if announced {

@@ -116,8 +116,8 @@ func (s *endedSpans) end(r *run, e *event.Event) (told bool) {
 	return again && before.words == words
 }
 
-// The method "of" returns the span that an event ends, or nil if the event does not end a span or
-// the span has no ID.
+// of returns the span that an event ends, or nil if the event does not end a span or the span has
+// no ID.
 func (s *endedSpans) of(e *event.Event) *endedSpan {
 	if s.at != e.Index {
 		return nil
@@ -128,7 +128,7 @@ func (s *endedSpans) of(e *event.Event) *endedSpan {
 // twice reports whether an event ends a span for the second time, with different contents.
 func (s *endedSpans) twice(e *event.Event) bool { return s.at == e.Index && s.again }
 
-// The method "of" reports whether a span of the given kind is open.
+// of reports whether a span of the given kind is open.
 func (s *openSpans) of(kind string) bool { return s.kinds[kind] > 0 }
 
 func spanStarted(r *run, e *event.Event) {

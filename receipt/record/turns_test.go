@@ -357,7 +357,7 @@ func TestSuspendedTwice(t *testing.T) {
 }
 
 // TestTurnEvents verifies that events that add information to the messages are recorded once. If
-// the runtime's record is to take precedence over a message, it must precede the message.
+// the runtime's record is to take precedence over a message, the record must precede the message.
 func TestTurnEvents(t *testing.T) {
 	const call = `message {"role":"assistant","tool_calls":[{"id":"c","name":"n","arguments":{"a":1}}]}`
 	for _, test := range []turnCase{

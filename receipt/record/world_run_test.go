@@ -61,8 +61,8 @@ func howMany() uint64 {
 	return 10_000
 }
 
-// eachWorld checks worlds. If some are faulty, it prints a few of them without the episodes that
-// are not needed to reproduce the fault.
+// eachWorld checks worlds. If some are faulty, it prints a few of them, reduced to the episodes
+// that are needed to reproduce the fault.
 func eachWorld(t *testing.T, bridge bool) {
 	t.Helper()
 	check := func(w *world) string { return w.check() }
