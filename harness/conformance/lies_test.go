@@ -15,8 +15,8 @@ import (
 )
 
 // A patch replaces a value in responses. The field op contains a method and a path, in which "*"
-// matches one segment. The field named to contains the JSON text of the new value, or "" to remove
-// the value. If the field from is set, the value is replaced only if it equals from.
+// matches one segment. The field at is the JSON Pointer to the value. The field named to contains
+// the JSON text of the new value, or "" to remove the value. The field from is not used.
 type patch struct{ op, at, from, to string }
 
 // patches returns lies that each change one value, and the probe that must detect each lie.
