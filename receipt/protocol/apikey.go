@@ -14,7 +14,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// apiKeyPrefix is the prefix of every API key, by which secret scanners can recognize a key.
+// apiKeyPrefix is the prefix of every API key. Secret scanners can recognize keys by this prefix.
 const apiKeyPrefix = "rk_"
 
 // apiKeyLength is the length of an API key: the prefix, followed by 32 bytes as base64url without

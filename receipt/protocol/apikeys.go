@@ -44,7 +44,7 @@ func NewAPIKeys(entries ...APIKey) (*APIKeys, error) {
 // Each object has the following members. It may also have the members scopes (a subset of known,
 // the scopes of the server), issuers, tenants, and workspaces, which limit what the key allows.
 // Each of these is an array of strings. An absent member means no limit, an empty array matches
-// nothing, and null is rejected. The digest is that of the entire key, including rk_:
+// nothing, and null is rejected. The digest covers the entire key, including rk_:
 //
 //	printf %s "$KEY" | sha256sum
 //

@@ -139,8 +139,8 @@ func readJSON(r *Request, data []byte, optional bool, hold func(int64) error) er
 	return nil
 }
 
-// peekJSON parses a body if it is JSON, and sets the digest to that of the canonical form. For any
-// other body, the digest is that of its bytes. This digest is already set.
+// peekJSON parses a body if it is JSON, and sets the digest to the digest of the canonical form.
+// For any other body, the digest of its bytes is used. This digest is already set.
 func peekJSON(r *Request, data []byte, hold func(int64) error) error {
 	media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || media != MediaJSON {

@@ -11,8 +11,8 @@ import (
 	"github.com/receiptkit/receiptkit/chain"
 )
 
-// tokens is an Authenticator that does not use API keys. Instead, the header X-Token contains the
-// client's tenant.
+// A tokens value is an Authenticator that does not use API keys. Instead, the header X-Token
+// contains the client's tenant.
 type tokens struct{ withoutActor bool }
 
 func (a tokens) Authenticate(r *http.Request) (*Client, error) {

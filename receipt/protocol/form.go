@@ -51,7 +51,8 @@ func checkFraming(r *http.Request) error {
 	return nil
 }
 
-// hosts contains the host names that a request may use. An empty set allows every host name.
+// A hosts value contains the host names that a request may use. An empty set allows every host
+// name.
 type hosts map[string]bool
 
 func newHosts(names []string) hosts {
@@ -146,8 +147,8 @@ func parseTime(name, text string) (time.Time, error) {
 	return at, nil
 }
 
-// Choice returns a parameter, which must be one of the given words, or "" if the parameter is
-// absent.
+// Choice returns a parameter, which must be one of the given words. If the parameter is absent, it
+// returns "".
 func (q Query) Choice(name string, words ...string) (string, error) {
 	text, ok := q[name]
 	if ok && !slices.Contains(words, text) {

@@ -26,7 +26,7 @@ type clock struct{ past atomic.Int64 }
 
 func (c *clock) now() time.Time { return noon().Add(time.Duration(c.past.Load())) }
 
-// endless is an endless source of identical bytes, which replaces the random source.
+// An endless value is a source of identical bytes without an end. It replaces the random source.
 type endless struct{}
 
 func (endless) Read(p []byte) (int, error) {

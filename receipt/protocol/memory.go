@@ -326,8 +326,8 @@ func (m *Memory) makeRoom(actor [32]byte, now time.Time) error {
 			return nil
 		}
 
-		// An actor that exceeds its own limits loses its own oldest use, never that of another
-		// actor.
+		// An actor that exceeds its own limits loses its own oldest use, and never the use of
+		// another actor.
 		oldest := m.order.Front()
 		if own {
 			oldest = a.order.Front()

@@ -5,8 +5,8 @@ type Stream struct {
 	// Closing is closed when the Mux is closed, and the stream must then end.
 	Closing <-chan struct{}
 
-	// Admitted reports whether the request would still be admitted, as the same client with the
-	// same permissions. If not, the stream must end.
+	// Admitted reports whether the request would still be admitted, and whether its client and
+	// permissions are unchanged. If not, the stream must end.
 	Admitted func() bool
 
 	// Take reserves n bytes of [Limits].Memory until the caller calls give. It returns nil if this
