@@ -72,7 +72,7 @@ func TestCursors(t *testing.T) {
 	}
 }
 
-// endless is a source that always reports that there are more receipts.
+// An endless value is a source that always reports that there are more receipts.
 type endless struct{ *shelf }
 
 func (e endless) ByTask(ctx context.Context, q serve.TaskQuery) ([]serve.Stored, bool, error) {

@@ -189,8 +189,9 @@ func logKey(t testing.TB) ed25519.PrivateKey {
 }
 
 // TestStoredCheckpoint verifies that, with a checkpoint, the server and the command "receipt
-// verify" have the same verdict on a stored receipt. This must hold whether or not the checkpoint
-// covers the receipt, a trusted log signed it, or the policy requires it.
+// verify" have the same verdict on a stored receipt. This must hold regardless of whether the
+// checkpoint covers the receipt, whether a trusted log signed the checkpoint, and whether the
+// policy requires a checkpoint.
 func TestStoredCheckpoint(t *testing.T) {
 	var list [][]byte
 	var head canon.Digest

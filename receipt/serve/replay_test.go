@@ -239,7 +239,7 @@ func TestReplayRefusals(t *testing.T) {
 
 var errSame = errors.New("the id of the source is returned")
 
-// same is a harness that returns the ID of the source as the ID of the replay.
+// A same value is a harness that returns the ID of the source as the ID of the replay.
 type same struct{ *stage }
 
 func (same) Replay(_ context.Context, q serve.ReplayQuery) (string, error) { return q.Task, nil }
@@ -306,8 +306,9 @@ func TestReplayNeedsItsScope(t *testing.T) {
 }
 
 // TestReplayOnce verifies that requests with the same key start only one replay, even if they
-// arrive at the same time. The first request receives the task, and so do all other requests within
-// a day after the replay started. Earlier requests receive a 202.
+// arrive at the same time. The first request receives the task, as do all other requests within a
+// day after the replay has started. Requests that arrive while the replay is being started receive
+// a 202.
 func TestReplayOnce(t *testing.T) {
 	var clock atomic.Int64
 	o, s := staged(t)

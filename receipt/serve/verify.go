@@ -225,8 +225,8 @@ func reportOf(ctx context.Context, s *Server, judge *judge, data []byte, kind st
 	return rep, nil
 }
 
-// begins reports whether a body begins like a single document, as opposed to an input that package
-// stream would split or decompress.
+// begins reports whether a body begins like a single document. Package stream would split or
+// decompress any other body.
 func begins(data []byte, kind stream.Kind) bool {
 	if kind == stream.CBOR {
 		return len(data) > 0 && data[0] >= 0x80 && data[0] < 0xe0 // a CBOR map, array, or tag

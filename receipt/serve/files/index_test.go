@@ -145,8 +145,8 @@ func TestFilesDamaged(t *testing.T) {
 	}
 }
 
-// TestFilesFixtures verifies that each malicious fixture, as the only file, is served as stored, or
-// is skipped because it has no usable ID.
+// TestFilesFixtures verifies that each malicious fixture is served as stored if it is the only
+// file. If the fixture has no usable ID, it must be skipped instead.
 func TestFilesFixtures(t *testing.T) {
 	if testing.Short() {
 		t.Skip("opens each of them")

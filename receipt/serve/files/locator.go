@@ -6,9 +6,9 @@ import (
 	"io"
 )
 
-// A locator finds documents again, in order, in the file from which they were extracted. It does
-// not matter if it finds an earlier copy of a document, because the bytes are equal. A locator uses
-// up to twice as much memory as the longest document.
+// A locator finds documents again, in order, in the file from which they were extracted. It may
+// find an earlier copy of a document, which does not matter, because the bytes are equal. A locator
+// uses up to twice as much memory as the longest document.
 type locator struct {
 	r    io.ReaderAt
 	buf  []byte // bytes that may contain the next document
