@@ -200,7 +200,7 @@ func (r *repeater) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// bombs returns inputs, each of which decompresses to 10 GB. They consist of gzip members and zstd
+// bombs returns several inputs that each decompress to 10 GB. They consist of gzip members and zstd
 // frames that decompress to 10 MB each.
 func bombs(t testing.TB, c string) map[string]func() io.Reader {
 	plain := bytes.Repeat([]byte(c), 10<<20/len(c))
@@ -283,7 +283,7 @@ func TestBombs(t *testing.T) {
 	}
 }
 
-// endless is a reader that behaves like /dev/zero.
+// An endless value is a reader that behaves like /dev/zero.
 type endless struct{}
 
 func (endless) Read(p []byte) (int, error) {

@@ -25,8 +25,8 @@ func (r result) findings() (list []string) {
 // TestDamage verifies that a change to one byte in one of 30 receipts leads to one finding for that
 // receipt, regardless of how the receipts are distributed over files. If a receipt does not match
 // its hash, it keeps its position in the chain, so its successor gets no finding. An unreadable
-// document leaves the next link unchecked. If the change replaces the marker with that of another
-// format, the result is undecided. Every other change refutes the receipt.
+// document leaves the next link unchecked. If the change replaces the marker with the marker of
+// another format, the result is undecided. Every other change refutes the receipt.
 func TestDamage(t *testing.T) {
 	const n = 30
 	list := newWriter(t, "a").many(n)

@@ -209,7 +209,7 @@ func TestLargePages(t *testing.T) {
 	}
 }
 
-// repeated is a reader that returns n copies of a string.
+// A repeated value is a reader that returns n copies of a string.
 type repeated struct {
 	text []byte
 	n    int

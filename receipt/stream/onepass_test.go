@@ -64,7 +64,7 @@ func newCast(t *testing.T) *cast {
 	return c
 }
 
-// knows is a Trust that accepts one key without checking its signatures.
+// A knows value is a Trust that accepts one key without checking its signatures.
 type knows string
 
 func (k knows) Len() int { return 1 }
@@ -75,7 +75,7 @@ func (k knows) CheckSignature(_ []byte, e *receipt.Entry) (*receipt.Key, *receip
 	return &receipt.Key{ID: string(k), Algorithm: "ed25519", Issuers: []string{"a", "b", "c"}}, nil
 }
 
-// signs is a signer that adds its key ID as a signature.
+// A signs value is a signer that adds its key ID as a signature.
 type signs string
 
 func (s signs) Sign(context.Context, []byte) (receipt.Signature, error) {

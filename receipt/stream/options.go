@@ -52,10 +52,10 @@ type Options struct {
 
 	// If Extract is not nil, it appends the data that the caller needs from a document to the slice
 	// kept, so that the caller does not have to parse the document again. The field Extracted of
-	// the report contains the data. Its memory is reused, like that of the other fields. Extract is
-	// called for every document that could be parsed, even if it is not a receipt. At that time,
-	// the report on the document is complete except for the link. Extract may be called by several
-	// goroutines at the same time. The document is valid only until Extract returns.
+	// the report contains the data. Its memory is reused, as is the memory of the other fields.
+	// Extract is called for every document that could be parsed, even if it is not a receipt. At
+	// that time, the report on the document is complete except for the link. Extract may be called
+	// by several goroutines at the same time. The document is valid only until Extract returns.
 	Extract func(doc *canon.Document, rep *receipt.Report, kept []byte) []byte
 
 	// Several states that the items passed to [VerifySeq] are from more than one source.

@@ -13,7 +13,7 @@ import (
 	"github.com/receiptkit/receiptkit/schemas"
 )
 
-// forbids is a rule that is violated if a receipt has a given ID.
+// A forbids value is a rule that is violated if a receipt has a given ID.
 type forbids struct {
 	id     string
 	status receipt.Status

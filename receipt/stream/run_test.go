@@ -127,7 +127,7 @@ func TestReadFails(t *testing.T) {
 	expect(t, "the only one cannot be opened", verifyFiles(t, stream.Options{}, broken), "undecided 0/0/0; error")
 }
 
-// failing is a reader that returns an error once, and then io.EOF.
+// A failing value is a reader that returns an error once, and then io.EOF.
 type failing struct{ failed bool }
 
 func (f *failing) Read([]byte) (int, error) {

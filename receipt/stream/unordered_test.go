@@ -9,7 +9,7 @@ import (
 )
 
 // TestUnordered verifies that receipts in no particular order are complete if the caller states
-// that they are unordered. This must hold in a run, after a merge, and in a report that has been
+// that they are unordered. This must hold in a run, after a merge, and after a report has been
 // written and read. Missing receipts must still be detected.
 func TestUnordered(t *testing.T) {
 	list := newWriter(t, "a").many(9)

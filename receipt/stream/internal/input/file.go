@@ -95,8 +95,8 @@ func (o *Opened) Hurry() {
 	}
 }
 
-// metered counts the bytes that are read. It returns the same error again for later reads, so that
-// a lookahead does not lose the error.
+// A metered reader counts the bytes that are read. It returns the same error again for later reads,
+// so that a lookahead does not lose the error.
 type metered struct {
 	io.Reader
 	meter func(int)

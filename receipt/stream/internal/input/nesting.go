@@ -1,7 +1,7 @@
 package input
 
-// nesting tracks the depth of objects and arrays while a JSON text is read byte by byte. It does
-// not detect invalid JSON, which the parser rejects.
+// A nesting value tracks the depth of objects and arrays while a JSON text is read byte by byte. It
+// does not detect invalid JSON, which the parser rejects.
 type nesting struct {
 	depth             int
 	inString, escaped bool

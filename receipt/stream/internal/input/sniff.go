@@ -110,7 +110,7 @@ func foreignKind(head []byte) (kind.Found, bool) {
 }
 
 // isCBOR reports whether head begins with a CBOR array, map, or tag (RFC 8949 section 3.1, major
-// types 4 to 6). A byte order mark is excluded, and so is a { whose high bit is flipped.
+// types 4 to 6). A byte order mark is excluded, as is the byte { with a flipped high bit.
 func isCBOR(head []byte) bool { return len(head) > 0 && head[0] >= 0x80 && head[0] < 0xe0 }
 
 // endsDocument reports whether a document ends at the end of its first line. If the line only ends
@@ -154,8 +154,8 @@ func goesOn(first, rest []byte) bool {
 	return !endsDocument(second) || len(behind) > 0 && bytes.IndexByte([]byte("]},"), behind[0]) >= 0
 }
 
-// namesLines reports whether the extension of a file name stands for lines, even if the file has
-// only one line.
+// namesLines reports whether the extension of a file name indicates an input of lines, even if the
+// file has only one line.
 func namesLines(name string) bool {
 	name = plainName(name)
 	return strings.HasSuffix(name, ".jsonl") || strings.HasSuffix(name, ".ndjson")

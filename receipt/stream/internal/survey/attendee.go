@@ -177,7 +177,7 @@ func (f *Fumble) Settle(is join.Mark, open bool) {
 
 // These are the flags of a packed receipt.
 const (
-	rosterStream   = 1 << iota // the receipt's stream differs from that of the previous receipt
+	rosterStream   = 1 << iota // the stream of the receipt is not the stream of the previous receipt
 	rosterFirst                // the receipt has no predecessor
 	rosterPrevious             // the receipt names a predecessor other than the previous receipt in its stream
 	rosterDamaged              // the stated hash of the receipt does not match its content

@@ -9,9 +9,9 @@ import (
 	"github.com/receiptkit/receiptkit/internal/join"
 )
 
-// leftovers contains the receipts that must be evaluated together with other receipts of their
-// stream. Any number of receipts may lack a predecessor, so a sorter may write these to disk. Of
-// the tails and of the damaged receipts, only the first maxDamaged each are kept.
+// A leftovers value contains the receipts that must be evaluated together with other receipts of
+// their stream. Any number of receipts may lack a predecessor, so a sorter may write these to disk.
+// Of the tails and of the damaged receipts, only the first maxDamaged each are kept.
 type leftovers struct {
 	rank    []int   // by stream number: position of the stream when sorted by name
 	orphans *sorter // sorts orphanRecords
@@ -71,7 +71,7 @@ func (l *leftovers) sort() {
 	slices.SortStableFunc(l.damage, func(a, b join.Damage) int { return cmp.Compare(l.rank[a.Stream], l.rank[b.Stream]) })
 }
 
-// cutTails removes and returns the tails of the next stream, if that is the given stream.
+// cutTails removes and returns the tails of the given stream, if it is the next stream.
 func (l *leftovers) cutTails(stream int) (of []join.Node) {
 	n := 0
 	for n < len(l.tails) && l.tails[n].Stream == stream {
@@ -81,7 +81,7 @@ func (l *leftovers) cutTails(stream int) (of []join.Node) {
 	return of
 }
 
-// cutDamage removes and returns the damage of the next stream, if that is the given stream.
+// cutDamage removes and returns the damage of the given stream, if it is the next stream.
 func (l *leftovers) cutDamage(stream int) (of []join.Damage) {
 	n := 0
 	for n < len(l.damage) && l.damage[n].Stream == stream {
