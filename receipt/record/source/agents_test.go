@@ -20,6 +20,9 @@ func gemini(lines ...string) string {
 	return `{"sessionId":"s","projectHash":"h","startTime":"2026-01-01T00:00:00Z"}` + "\n" + strings.Join(lines, "\n") + "\n"
 }
 
+// geminiContext is the first message of a chat, which Gemini CLI writes.
+const geminiContext = `{"$set":{"messages":[{"id":"u1","timestamp":"2026-01-01T00:00:00Z","type":"user","content":[{"text":"<session_context>\nA chat.\n- **Workspace Directories:**\n  - /w\n- **Directory Structure:**\n</session_context>"}]}]}}`
+
 func geminiSaid(id string, output int, calls string) string {
 	return fmt.Sprintf(`{"id":%q,"timestamp":"2026-01-01T00:00:01Z","type":"gemini","model":"g","tokens":{"input":10,"output":%d,"cached":4,"thoughts":1,"tool":0},"toolCalls":[%s]}`, id, output, calls)
 }
@@ -75,6 +78,13 @@ func TestOtherKinds(t *testing.T) {
 		return strings.Join(all, " ")
 	}
 	egress := func(r told) string { return fmt.Sprint(r.untold["/side_effects/network_egress"]) }
+	exit := func(r told) string {
+		return fmt.Sprint(r.status(0), " ", r.SideEffects.ToolCalls[0].Metadata["exit_code"])
+	}
+	prompts := func(r told) string {
+		prompts, _ := r.meta["source"].(map[string]any)["prompts"].(map[string]any)
+		return fmt.Sprint(prompts["count"], " ", r.Identifiers.WorkspaceRef)
+	}
 	handoff := func(r told) string {
 		h := r.SideEffects.A2AHandoffs[0]
 		return h.TargetAgent + " " + h.TaskID + " " + fmt.Sprint(r.untold[callsList])
@@ -84,6 +94,9 @@ func TestOtherKinds(t *testing.T) {
 		run      = `{"status":"completed","input":{"command":"make"},"metadata":{"exit":%s}}`
 		fetch    = `{"id":"c","name":"web_fetch","args":{"prompt":"read https://go.dev/doc, then http://x.example."},"status":"success"}`
 		replaced = `{"id":"c","name":"replace","args":{"file_path":"a"},"status":"success","resultDisplay":%s}`
+		ran      = `{"id":"c","name":"run_shell_command","args":{"command":"make"},"status":"success","result":[{"functionResponse":{"id":"c","response":{%s}}}]}`
+		request  = `{"id":"u2","timestamp":"2026-01-01T00:00:01Z","type":"user","content":[{"text":"go"}]}`
+		results  = `{"id":"u3","timestamp":"2026-01-01T00:00:02Z","type":"user","content":[{"functionResponse":{"id":"c","response":{"output":"x"}}}]}`
 		metrics  = `,"metrics":{"prompt_tokens":10,"completion_tokens":1,"cost_usd":0.5}`
 		total    = `,"final_metrics":{"total_prompt_tokens":%d,"total_completion_tokens":2,"total_cost_usd":2}`
 		asked    = `{"type":"toolCall","id":"c","name":"write","arguments":{"path":"a","content":"x"}}`
@@ -124,6 +137,16 @@ func TestOtherKinds(t *testing.T) {
 		"gemini: URLs in a prompt":     {gemini(geminiSaid("g", 1, fetch)), hosts, "go.dev x.example"},
 		"gemini: a search":             {gemini(geminiSaid("g", 1, `{"id":"c","name":"google_web_search","args":{},"status":"success"}`)), hosts, "unknown"},
 		"gemini: no file before":       {gemini(geminiSaid("g", 1, fmt.Sprintf(replaced, `{"originalContent":null,"newContent":"x"}`))), write, "a create true true false true"},
+		"gemini: a new file":           {gemini(geminiSaid("g", 1, fmt.Sprintf(replaced, `{"originalContent":"","newContent":"x","isNewFile":true}`))), write, "a create true true false true"},
+		"gemini: an empty file":        {gemini(geminiSaid("g", 1, fmt.Sprintf(replaced, `{"originalContent":"","newContent":"x","isNewFile":false}`))), write, "a modify false true false true"},
+		"gemini: exit code 1":          {gemini(geminiSaid("g", 1, fmt.Sprintf(ran, `"output":"<untrusted_context>\nOutput: (empty)\nExit Code: 1\nProcess Group PGID: 7\n</untrusted_context>"`))), exit, "failed 1"},
+		"gemini: exit code 0":          {gemini(geminiSaid("g", 1, fmt.Sprintf(ran, `"output":"<untrusted_context>\nOutput: a\nProcess Group PGID: 7\n</untrusted_context>"`))), exit, "succeeded <nil>"},
+		"gemini: text of a command":    {gemini(geminiSaid("g", 1, fmt.Sprintf(ran, `"output":"Output: a\nExit Code: 1\nb\nProcess Group PGID: 7"`))), exit, "succeeded <nil>"},
+		"gemini: a rule refused":       {gemini(geminiSaid("g", 1, fmt.Sprintf(strings.Replace(ran, "success", "error", 1), `"error":"Tool execution denied by policy. No network."`))), status, "denied"},
+		"gemini: an error":             {gemini(geminiSaid("g", 1, fmt.Sprintf(strings.Replace(ran, "success", "error", 1), `"error":"denied by policy"`))), status, "failed"},
+		"gemini: tokens of a search":   {gemini(geminiSaid("g", 1, `{"id":"c","name":"google_web_search","args":{},"status":"success"}`)), input, "10 2 true"},
+		"gemini: prompts":              {gemini(geminiContext, request, results, request), prompts, "1 w.d1bb8ca3"},
+		"gemini: a folder":             {gemini(`{"$set":{"directories":["/w"]}}`, request), prompts, "1 w.d1bb8ca3"},
 		"gemini: a file before":        {gemini(geminiSaid("g", 1, fmt.Sprintf(replaced, `{"originalContent":"y","newContent":"x"}`))), write, "a modify false true false true"},
 		"gemini: nothing displayed":    {gemini(geminiSaid("g", 1, fmt.Sprintf(replaced, `"x"`))), write, "a modify false false false false"},
 		"gemini: an agent":             {gemini(geminiSaid("g", 1, `{"id":"c","name":"explore","args":{},"status":"success","agentId":"a1"}`)), handoff, "explore a1 true"},

@@ -63,6 +63,9 @@ func (r *gemini) head(n canon.Node) {
 	s := r.s
 	s.Names(s.Name(n.Member("sessionId")))
 	s.Stamped(n.Member("startTime"))
+	for _, folder := range n.Member("directories").Elements() {
+		s.Workspace = cmp.Or(s.Workspace, s.Name(folder))
+	}
 
 	messages := n.Member("messages")
 	if !messages.IsZero() && event.Absent(messages) {
@@ -82,12 +85,40 @@ func (r *gemini) message(n, kind canon.Node) {
 	s.Dated(n.Member("timestamp"))
 	switch kind.String() {
 	case "user":
-		s.Prompt(id, n.Member("content"))
+		r.asked(n.Member("content"), id)
 	case "gemini":
 		r.answer(n, id)
 	case "info", "warning", "error":
 	default:
 		s.Unknown("message/", kind)
+	}
+}
+
+// Beginnings of the text that Gemini CLI itself adds to a chat: a description of the session, the
+// list of its directories, and the error of a call that a rule refused.
+const (
+	geminiContext = "<session_context>"
+	geminiFolders = "\n- **Workspace Directories:**\n  - "
+	geminiRefused = "Tool execution denied by policy."
+)
+
+// asked reads a message to the model. Results of calls and the description of the session are not
+// requests from a person.
+func (r *gemini) asked(content canon.Node, id string) {
+	person := content.Kind() != canon.KindArray
+	for _, part := range content.Elements() {
+		text := part.Member("text").String()
+		if !strings.HasPrefix(text, geminiContext) {
+			person = person || event.Absent(part.Member("functionResponse"))
+			continue
+		}
+		if _, rest, ok := strings.Cut(text, geminiFolders); ok {
+			folder, _, _ := strings.Cut(rest, "\n")
+			r.s.Workspace = cmp.Or(r.s.Workspace, story.Joined(r.s, folder))
+		}
+	}
+	if person {
+		r.s.Prompt(id, content)
 	}
 }
 
@@ -142,18 +173,47 @@ func (r *gemini) call(n canon.Node) {
 	default:
 		outcome = story.Unreported
 	}
+	for _, x := range n.Member("result").Elements() {
+		response := x.Member("functionResponse").Member("response")
+		if code := geminiExit(response.Member("output").String()); c.Does == "execute" && code != nil {
+			if outcome == story.Succeeded {
+				outcome = story.OutcomeOf(*code == 0)
+			}
+			c.ExitCode = code
+		}
+		if outcome == story.Failed && c.Does != "" && strings.HasPrefix(response.Member("error").String(), geminiRefused) {
+			outcome = story.Denied
+		}
+	}
 	s.Stamped(n.Member("timestamp"))
 	if s.Answer(id, outcome, n.Member("result")) == nil {
 		return
 	}
+
+	// The tool called another model, whose usage is not recorded.
+	if c.Does == "fetch" && outcome == story.Succeeded {
+		s.Lacks(story.TokensInPart)
+	}
 	if outcome == story.Succeeded && c.Does == "edit" {
 		c.Wrote(writeOf(s, c, n.Member("resultDisplay")))
 	}
-	for _, x := range n.Member("result").Elements() {
-		if output := x.Member("functionResponse").Member("response").Member("output"); c.Does == "execute" {
-			c.ExitCode = cmp.Or(story.ExitIn(output.String(), "Exit Code: "), c.ExitCode)
+}
+
+// geminiExit returns the exit code at the end of a command's output, which only other statements of
+// Gemini CLI follow, or nil if there is none.
+func geminiExit(output string) *int64 {
+	const words = "Exit Code: "
+	_, end, _ := strings.Cut(output[max(strings.LastIndex(output, "\n"+words), 0):], "\n"+words)
+	_, end, _ = strings.Cut(end, "\n")
+	for line := range strings.Lines(end) {
+		label, _, _ := strings.Cut(strings.TrimSpace(line), ": ")
+		switch label {
+		case "", "Signal", "Background PIDs", "Process Group PGID", "</untrusted_context>":
+		default:
+			return nil
 		}
 	}
+	return story.ExitIn(output, words)
 }
 
 // urlsIn returns the URLs in a prompt, without surrounding punctuation.
@@ -171,16 +231,17 @@ func urlsIn(prompt string) (urls []string) {
 }
 
 // writeOf returns the change that a successful call made. The displayed result contains the text
-// before and after the change; the text before is null if the file did not exist.
+// before and after the change. If the file did not exist, the text before is null or, with isNewFile,
+// empty.
 func writeOf(s *story.Story, c *story.Call, shown canon.Node) story.Write {
 	w := c.Asked()
 	if after := shown.Member("newContent"); !event.Absent(after) {
 		w.After = s.Held(after)
 	}
 	switch before := shown.Member("originalContent"); {
-	case before.IsZero():
-	case before.Kind() == canon.KindNull:
+	case before.Kind() == canon.KindNull, shown.Member("isNewFile").Bool():
 		w.Operation, w.Before = "create", story.Nothing()
+	case before.IsZero():
 	default:
 		w.Operation, w.Before = "modify", s.Held(before)
 	}
