@@ -51,8 +51,9 @@ func keepRead(cmd *cobra.Command, args []string, name, written string) (err erro
 	return err
 }
 
-// writtenBy returns the flags for the output files of a command. Only the command "redact" writes
-// the file of --disclosures. Other commands read it.
+// writtenBy returns the flags for the output files of a command. The command "redact" writes the
+// file of --disclosures, while most other commands read it. The command "record" also writes this
+// file, but checks it itself.
 func writtenBy(cmd *cobra.Command) []string {
 	written := []string{"output", "report", "manifest", "private", "state"}
 	if cmd.Name() == "redact" {
