@@ -286,8 +286,8 @@ func finishRecorded(e *cli.Env, o *recordOptions, kept *cli.File, d *receipt.Dra
 	return nil
 }
 
-// recordFailure describes why a log was not recorded, and what to do about it. The log is invalid
-// or has not ended, or flags are missing.
+// recordFailure describes why a log was not recorded, and what to do about it. For example, the log
+// is invalid or has not ended, or flags are missing.
 func recordFailure(path string, err error) error {
 	name := cli.SourceName(path)
 	var refusal *record.Error
