@@ -96,7 +96,8 @@ func (o *cosignOptions) cosign(ctx context.Context, e *cli.Env, path string) err
 }
 
 // stateFile returns the path of the state file, which records the cosigned checkpoints. It is the
-// file specified by --state, or a file next to the key.
+// file specified by --state, or a file next to the key. If the key is not in a file, the state file
+// is in the user's configuration directory.
 func (o *cosignOptions) stateFile(e *cli.Env, key *keys.PublicKey) (string, error) {
 	switch {
 	case o.state == cli.StdinName:

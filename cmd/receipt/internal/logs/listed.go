@@ -230,8 +230,8 @@ func stamp(t time.Time) string {
 	return receipt.At(t).String()
 }
 
-// counted returns a number. If the number is a lower bound, counted also records its name in
-// r.AtLeast.
+// counted returns a number, or nil if it was not recorded. If the number is a bound, counted also
+// records its name in r.AtLeast or r.AtMost.
 func (r *listed) counted(name string, c headline.Count) *int {
 	if !c.Recorded {
 		return nil
