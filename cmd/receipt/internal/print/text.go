@@ -153,7 +153,7 @@ func (p *TextPrinter) verified(b *Block, rep *receipt.Report, doc *canon.Documen
 	task := root.Member("identifiers").Member("task_id").String()
 	state, issued := " "+root.Member("lifecycle").Member("final_state").String(), root.Member("issued_at").String()
 
-	// If the source did not report a value, the receipt does not state the value.
+	// If the source did not report a value, the value in the receipt conveys no information.
 	unreported := receipt.ReadUnreported(root)
 	if unreported.Has("/lifecycle/final_state") {
 		state = ", outcome not recorded"
