@@ -122,8 +122,8 @@ Exit codes, unless the help of a command differs:
 	return root
 }
 
-// plainUsage prints the usage of a command. Rarely used flags come last. Flags of all commands are
-// listed only in the help of receipt itself.
+// plainUsage prints the usage of a command. Rarely used flags come last. The flags that every
+// command has are listed only in the help of receipt itself.
 func plainUsage(usage func(*cobra.Command) error) func(*cobra.Command) error {
 	return func(cmd *cobra.Command) error {
 		cmd.DisableFlagsInUseLine = true
@@ -231,8 +231,8 @@ func verbs() []verb {
 	}
 }
 
-// flagError formats an error about a flag. It omits the text of strconv errors, and contains only
-// the long name of the flag.
+// flagError formats an error about a flag. For an invalid value, it omits the text of strconv
+// errors and the short name of the flag.
 func flagError(err error) string {
 	var invalid *pflag.InvalidValueError
 	if !errors.As(err, &invalid) {
