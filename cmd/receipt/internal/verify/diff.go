@@ -107,8 +107,8 @@ func (d *differences) compare(a, b canon.Node) {
 	}
 }
 
-// value formats a value from one side. If the source reported only a bound, or did not report the
-// value, the result states this.
+// value formats a value from one side. If the source reported only a bound or an estimate, or did
+// not report the value, the result states this.
 func (d *differences) value(of *Shown, n canon.Node) string {
 	text := cli.Show(n)
 	if len(of.Unreported)+len(of.Over)+len(of.Estimated) == 0 {
