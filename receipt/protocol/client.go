@@ -102,9 +102,9 @@ func (c *Client) repeats() error {
 	return &Error{Code: CodeInvalid, Param: IdempotencyHeader, Message: "this server cannot distinguish its clients, so it accepts no Idempotency-Key"}
 }
 
-// Share identifies the client for shared limits: by its name or, if it has none, by the address
-// from which the request was sent. Only the first half of an IPv6 address is used, because the
-// client chooses the second half.
+// Share identifies the client for shared limits. It uses the client's name or, if there is none,
+// the address from which the request was sent. Only the first half of an IPv6 address is used,
+// because the client chooses the second half.
 func (c *Client) Share(r *http.Request) string {
 	if c.Name != "" {
 		return "key " + c.Name

@@ -63,7 +63,7 @@ func TestAuthenticator(t *testing.T) {
 }
 
 // TestAuthenticatorWithoutActor verifies that an Idempotency-Key is rejected if clients cannot be
-// distinguished, and that requests without a key are served.
+// distinguished. Requests without a key must still be served.
 func TestAuthenticatorWithoutActor(t *testing.T) {
 	m := muxOf(t, func(o *Options) { o.Auth = tokens{withoutActor: true} }, things())
 	if got := ask(m, "POST", "/v1/things", "{}", "X-Token", "a", "Idempotency-Key", "k"); got.status != 400 || !strings.Contains(got.body, "Idempotency-Key") {

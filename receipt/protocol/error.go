@@ -89,8 +89,8 @@ func methodNotAllowed(allowed ...string) *Error {
 // Conflict returns a 409 error for a request that the current state does not allow.
 func Conflict(message string) *Error { return &Error{Code: CodeConflict, Message: message} }
 
-// Expired returns a 410 error for a position in a list or a log that does not exist or no longer
-// exists. param is the name of the cursor: cursor, after_event_id, or Last-Event-ID.
+// Expired returns a 410 error for a position in a list or a log that no longer exists or never
+// existed. param is the name of the cursor: cursor, after_event_id, or Last-Event-ID.
 func Expired(param string) *Error {
 	return &Error{Code: CodeExpired, Param: param, Message: "the item of this cursor no longer exists; start without a cursor"}
 }
@@ -214,8 +214,8 @@ func (c Code) row() codeRow {
 	return CodeInternal.row()
 }
 
-// WithoutText removes quoted input from a syntax error, because the input may be a key that was
-// pasted into a file or sent by mistake.
+// WithoutText removes quoted input from a syntax error. The input may be a key that was pasted into
+// a file or sent by mistake.
 func WithoutText(err error) error {
 	if syntax, ok := err.(*canon.SyntaxError); ok {
 		return fmt.Errorf("%s at byte %d", syntax.Code, syntax.Offset)

@@ -119,8 +119,8 @@ func (x *exchange) identify() (*Client, error) {
 	return client, nil
 }
 
-// admitted reports whether the request would still be admitted and still be attributed to the same
-// client with the same permissions.
+// admitted reports whether the request would still be admitted, for the same client with the same
+// permissions.
 func (x *exchange) admitted() bool {
 	if !x.keyed {
 		return true
@@ -194,8 +194,8 @@ func (x *exchange) readBody(route *servedRoute) error {
 	switch {
 	case route.Body == BodyStream:
 		// A handler must be able to detect that a request has no body. Otherwise, it would set a
-		// read deadline for a body that never arrives. net/http is already waiting for the next
-		// request on the connection at that time, and would treat the expired deadline as a
+		// read deadline for a body that never arrives. At that time, net/http is already waiting
+		// for the next request on the connection. It would treat the expired deadline as a
 		// disconnect for all later requests on the connection.
 		if !x.body.AtEnd() {
 			r.Body = io.NopCloser(x.body)

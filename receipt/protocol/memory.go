@@ -161,8 +161,8 @@ func (c *claim) end(answer *answer, now time.Time) {
 	m, mine := c.memory, c.use
 	c.use = nil
 
-	// No caller may see a use that is neither in progress nor has a response, because the request
-	// would then be processed twice.
+	// Every use must be in progress or have a response whenever a caller can see it. Otherwise, the
+	// request would be processed twice.
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	close(mine.busy)

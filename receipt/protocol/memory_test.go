@@ -134,8 +134,8 @@ func TestMemoryIsFull(t *testing.T) {
 	}
 }
 
-// TestMemoryIsShared verifies that there is space for thousands of keys of a third and a fourth
-// client, regardless of how many keys the first two clients use.
+// TestMemoryIsShared verifies that, regardless of how many keys the first two clients use, there is
+// space for thousands of keys of a third and a fourth client.
 func TestMemoryIsShared(t *testing.T) {
 	m := &Memory{Keys: 1 << 20, Bytes: 16 << 20}
 	used := map[string]int{}

@@ -13,7 +13,7 @@ import (
 // Idempotency-Key, unless a log keeps the response (see [Memory.Remember]).
 const maxAnswer = 2 << 20
 
-// retryInFlight is the number of seconds after which a client should repeat a request that is
+// retryInFlight is the number of seconds after which a client should repeat a request if it is
 // already in progress.
 const retryInFlight = "1"
 

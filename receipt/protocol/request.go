@@ -37,8 +37,8 @@ type Request struct {
 func (r *Request) Hold(n int64) error { return r.exchange.hold(n) }
 
 // Conn returns the body and the response of the underlying connection, for a handler that streams.
-// Data that is written to this response is neither reduced to the part that the client may see nor
-// counted, so a handler with a long response calls Hold.
+// Data that is written to this response is not reduced to the part that the client may see. The
+// data is not counted either, so a handler with a long response calls Hold.
 func (r *Request) Conn() (*conn.Body, *conn.Answer) { return r.exchange.body, r.exchange.w }
 
 // ReadBody reads a body of at most limit bytes into memory from the shared pool, for a route with
@@ -64,8 +64,9 @@ func (r *Request) workspace() string {
 	return r.Query[name]
 }
 
-// Target returns the target of the request in a normalized form: the path with uniformly escaped
-// segments, and the query sorted by parameter name, without the given parameters.
+// Target returns the target of the request in a normalized form. It consists of the path with
+// uniformly escaped segments, and of the query sorted by parameter name, without the given
+// parameters.
 func (r *Request) Target(without ...string) string {
 	// An escaped letter is equivalent to the unescaped letter.
 	segments := strings.Split(r.URL.EscapedPath(), "/")
