@@ -88,8 +88,8 @@ func TestAttestations(t *testing.T) {
 	}
 }
 
-// TestLargeAttestation verifies that a large attestation is not opened, because the memory that its
-// content needs cannot be determined.
+// TestLargeAttestation verifies that a large attestation is not opened, because it cannot be
+// determined how much memory its content needs.
 func TestLargeAttestation(t *testing.T) {
 	h := start(t, options(t))
 	body := append(append([]byte(`{"mediaType":"application/vnd.dev.sigstore.bundle.v0.3+json","dsseEnvelope":{"payload":"`), bytes.Repeat([]byte("W1tb"), 1<<18)...), `"}}`...)

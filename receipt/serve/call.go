@@ -62,8 +62,8 @@ func (c *call) send(status int, media string, text []byte) error {
 func (c *call) share() string { return c.r.Client.Share(c.r.Request) }
 
 // turn waits until a document may be verified. If the document is small, turn waits for a free
-// processor. Otherwise, it waits until there is enough memory, which only a few documents can use
-// at the same time.
+// processor. Otherwise, it waits until there is enough memory. Only a few large documents can use
+// this memory at the same time.
 func (c *call) turn(ctx context.Context, data []byte, kind stream.Kind) (done func(), err error) {
 	if weight := stream.Weight(data, kind); weight > 0 {
 		return c.heavyTurn(ctx, weight)

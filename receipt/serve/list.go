@@ -132,7 +132,7 @@ func beginPage(c *call, q TaskQuery) ([]byte, error) {
 }
 
 // appendPage appends the resources of a page to dst, and returns the hash of the last receipt. A
-// receipt that matches only because the name of its task is a placeholder is skipped.
+// receipt is skipped if it matches only because the name of its task is a placeholder.
 func appendPage(dst []byte, page []Stored, q TaskQuery) (out []byte, last canon.Digest, err error) {
 	begin := len(dst)
 	for i, stored := range page {

@@ -176,8 +176,8 @@ func TestAmplified(t *testing.T) {
 	}
 }
 
-// TestLastLine verifies that a client that is still sending and reads slowly receives an aborted
-// response completely, including the reason in the last line.
+// TestLastLine verifies that a client receives all of an aborted response, including the reason in
+// the last line, even if the client is still sending and reads slowly.
 func TestLastLine(t *testing.T) {
 	h := start(t, options(t))
 	conn, err := net.Dial("tcp", h.addr)

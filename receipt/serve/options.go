@@ -101,9 +101,9 @@ type Limits struct {
 
 	// Memory is the maximum number of bytes that may be used at the same time by request bodies
 	// with one receipt, and by GET responses longer than 64 KiB that clients have not finished
-	// reading. The default is 128 MiB. A request that would need more gets a 503 response. While a
-	// body arrives, it uses up to one and a half times its size, and it must leave the same amount
-	// free for other clients.
+	// reading. The default is 128 MiB. A request that would need more gets a 503 response. A body
+	// that is arriving uses up to one and a half times its size. It must leave the same amount of
+	// memory free for other clients.
 	Memory int64
 
 	// Judging is the maximum number of bytes of memory that may be used at the same time to verify

@@ -95,7 +95,7 @@ func TestConformance(t *testing.T) {
 }
 
 // TestStored verifies that a stored receipt is served byte for byte and can be verified, and that
-// the member valid agrees with the server's verdict.
+// the member "valid" agrees with the server's verdict.
 func TestStored(t *testing.T) {
 	o := shelved(t)
 	h := start(t, o)

@@ -393,7 +393,7 @@ func TestReplayOnce(t *testing.T) {
 
 const inFlight = `{"object":"request.in_flight"}` + "\n"
 
-// TestReplayOnceFails verifies that a replay that did not start can be retried with the same key
+// TestReplayOnceFails verifies that, if a replay did not start, it can be retried with the same key
 // and another body. After a 500, it is unknown whether the replay started, so it is not retried.
 func TestReplayOnceFails(t *testing.T) {
 	o, s := staged(t)

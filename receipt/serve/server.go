@@ -138,8 +138,8 @@ func (s *Server) Observe() (answered func(protocol.Outcome)) {
 	}
 }
 
-// Drain makes /readyz respond that the server should not receive further requests, before the
-// server is shut down. Other requests are still served.
+// Drain makes /readyz report that the server should not receive further requests. It is called
+// before the server is shut down. Other requests are still served.
 func (s *Server) Drain() { s.draining.Store(true) }
 
 // KeysReloaded counts an attempt to reload the key files; err is the reason why the old keys remain

@@ -67,9 +67,10 @@ type Stored struct {
 	// converted by package archive. The caller must not modify it.
 	JSON []byte
 
-	// Link is the result of checking the receipt's link to the other stored receipts in its stream,
-	// as package stream determines it: passed, failed, or not checked. A receipt that does not
-	// follow its stored predecessor is therefore refuted. If Link is nil, the result is unknown.
+	// Link is the result of checking the receipt's link to the other stored receipts in its stream:
+	// passed, failed, or not checked. The result is the same as in package stream. A receipt that
+	// does not follow its stored predecessor is therefore refuted. If Link is nil, the result is
+	// unknown.
 	Link *receipt.Check
 }
 

@@ -270,8 +270,8 @@ func longStream(t *testing.T, idle time.Duration) (got reply, took, pause time.D
 }
 
 // TestStreamBreaks verifies that an incomplete response has no summary. If the body ends early, or
-// a requirement cannot apply, the last line must be an error, and the connection must be aborted.
-// Reliability 316.
+// if a requirement does not apply to it, the last line must be an error, and the connection must be
+// aborted. Reliability 316.
 func TestStreamBreaks(t *testing.T) {
 	before := runtime.NumGoroutine()
 	t.Run("breaks", func(t *testing.T) {

@@ -392,9 +392,10 @@ func TestScopes(t *testing.T) {
 	}
 }
 
-// TestTenantKeys verifies that the same Idempotency-Key from two tenants with external
-// authentication is treated as two keys, both while a request is in progress and afterward. A
-// client that cannot be distinguished from others must not send a key.
+// TestTenantKeys verifies that two clients with external authentication can use the same
+// Idempotency-Key, even if they have the same tenant. It is treated as two keys, both while a
+// request is in progress and afterward. A client that cannot be distinguished from others must not
+// send a key.
 func TestTenantKeys(t *testing.T) {
 	o, s := staged(t)
 	gate := make(chan struct{})

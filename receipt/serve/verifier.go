@@ -44,7 +44,7 @@ const mostReady = 64
 // NewVerifier returns a Verifier for a set of trusted keys and a policy. The policy's Now is
 // ignored, because each request has its own time. A Verifier whose policy checks only integrity
 // needs no trusted keys, and cannot be used for any other scope. keys describes the key file in
-// summaries; if it is nil, summaries name no key file. The policy's rules apply to every request,
+// summaries. If keys is nil, summaries name no key file. The policy's rules apply to every request,
 // including requests that check only integrity.
 func NewVerifier(trust receipt.Trust, policy receipt.Policy, keys *stream.Keys) (*Verifier, error) {
 	valid, err := receipt.NewVerifier(trust, policy)
@@ -62,7 +62,7 @@ var (
 )
 
 // verifierFor returns a verifier for the given time, rounded up to a whole second. The rounding
-// tolerates clocks that differ by up to a second, and makes equal requests within a second get
+// tolerates clocks that differ by up to a second. It also makes equal requests within a second get
 // equal responses.
 func (v *Verifier) verifierFor(q question, now time.Time) (*receipt.Verifier, error) {
 	policy, err := v.ask(q)

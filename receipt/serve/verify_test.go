@@ -18,8 +18,8 @@ import (
 )
 
 // TestFixtures verifies that the response for each fixture has the status 200 and contains the
-// library's report, as JSON and, if the fixture can be archived, as CBOR. A malformed receipt must
-// be refuted instead of causing an error response. Reliability 310.
+// library's report. Each fixture is sent as JSON and, if it can be archived, as CBOR. A malformed
+// receipt must be refuted instead of causing an error response. Reliability 310.
 func TestFixtures(t *testing.T) {
 	manifest, err := fixtures.Load()
 	if err != nil {

@@ -23,11 +23,11 @@ import (
 //
 // # What is indexed
 //
-// An index contains every kind of input that package stream reads: JSON, lines, arrays and lists,
-// CBOR and CBOR sequences, and receipts in API envelopes. A document is indexed if its receipt_id
-// can be read, even if the document is otherwise damaged, because verification reports the damage.
-// A truncated last line is skipped, because it may still be in the process of being written.
-// Skipped documents are counted and listed.
+// An index can contain receipts from every kind of input that package stream reads: JSON, lines,
+// arrays and lists, CBOR and CBOR sequences, and receipts in API envelopes. A document is indexed
+// if its receipt_id can be read, even if the document is otherwise damaged, because verification
+// reports the damage. A truncated last line is skipped, because it may still be in the process of
+// being written. Skipped documents are counted and listed.
 //
 // A compressed file cannot be read from the middle, so the entire preceding content is decompressed
 // to read a receipt. A compressed file that contains more than 16 MiB of receipts is therefore
@@ -121,8 +121,8 @@ func (x *Index) within(number int32, reach protocol.Reach) bool {
 // receipt.
 const maxPageBytes = 8 << 20
 
-// ByTask returns the receipts of a task in the order of the files, up to 8 MiB, or a single receipt
-// of any size.
+// ByTask returns the receipts of a task in the order of the files. A page contains up to 8 MiB of
+// receipts, or a single receipt of any size.
 func (x *Index) ByTask(ctx context.Context, q serve.TaskQuery) (page []serve.Stored, more bool, err error) {
 	list, err := x.behind(x.list(fingerprintOf(q.Task)), q)
 	if err != nil {

@@ -112,8 +112,8 @@ func TestFilesFormatted(t *testing.T) {
 	}
 }
 
-// TestFilesDamaged verifies that a receipt that is not valid JSON is found if its ID can be read.
-// It must be served unchanged, so that verification refutes it.
+// TestFilesDamaged verifies that a receipt is found even if it is not valid JSON, provided that its
+// ID can be read. It must be served unchanged, so that verification refutes it.
 func TestFilesDamaged(t *testing.T) {
 	good := servetest.Receipts(t, 2)
 	for _, c := range []struct{ name, text, id string }{

@@ -194,9 +194,9 @@ func (x *indexer) link(rep *receipt.Report) int32 {
 	return number
 }
 
-// identify returns the bytes of a receipt, without surrounding whitespace, and the receipt_id,
-// which is "" if the document is to be skipped. It leaves the document in x.doc, which is empty if
-// the bytes cannot be parsed.
+// identify returns the bytes of a receipt, without surrounding whitespace, and its receipt_id. If
+// the document is to be skipped, the receipt_id is "". It leaves the document in x.doc, which is
+// empty if the bytes cannot be parsed.
 func (x *indexer) identify(rep *receipt.Report, text []byte) (stored []byte, id string) {
 	*x.doc = canon.Document{}
 	if rep.Finding().Code == receipt.CodeTornTail || len(text) == 0 || isCBOR(text) { // CBOR that is not an archive has not been converted

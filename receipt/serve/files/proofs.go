@@ -50,7 +50,7 @@ func NewProofs(index *Index, note []byte) (*Proofs, error) {
 }
 
 // leavesOf returns the leaf hashes of the first n documents. It returns an error if the content of
-// a document does not match its stated hash, because no checkpoint covers such a document.
+// a document does not match the stated hash, because no checkpoint covers such a document.
 func leavesOf(index *Index, n int) ([]merkle.Hash, error) {
 	leaves := make([]merkle.Hash, n)
 	for i := range leaves {

@@ -89,8 +89,7 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
-// TestAbsent verifies that a command that was built without the page explains how to build it with
-// the page.
+// TestAbsent verifies that a command built without the page explains how to build it with the page.
 func TestAbsent(t *testing.T) {
 	r := get(newHandler(nil, absentPage()), "GET", "/", "Accept-Encoding", "gzip")
 	body, _ := io.ReadAll(r.Body)

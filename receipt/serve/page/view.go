@@ -76,8 +76,8 @@ func verdictWord(sum *stream.Summary) string {
 	return v.String()
 }
 
-// summaryData returns the members of a summary's JSON form for the views: without the roster, and
-// with at most 1,000 streams and 1,000 unreadable inputs. The members streams_count and
+// summaryData returns the members of a summary's JSON form for the views. It omits the roster, and
+// includes at most 1,000 streams and 1,000 unreadable inputs. The members streams_count and
 // inputs.unreadable_count contain the total numbers. The lists are truncated only in the JSON form,
 // because a Summary with fewer streams could have a different verdict.
 func summaryData(sum *stream.Summary) (map[string]json.RawMessage, error) {
