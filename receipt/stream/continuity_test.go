@@ -190,8 +190,8 @@ func TestFilesInside(t *testing.T) {
 	}
 }
 
-// TestFilesCycle verifies that forged links that form a cycle are refuted, and that the run ends.
-// Receipts that match their hashes cannot form a cycle.
+// TestFilesCycle verifies that forged links are refuted if they form a cycle, and that the run
+// ends. Receipts that match their hashes cannot form a cycle.
 func TestFilesCycle(t *testing.T) {
 	l := newWriter(t, "a").many(4)
 	first, _ := receipt.ParseSealed(l[1])

@@ -29,8 +29,8 @@
 //     refuted, unless the input is a selection.
 //   - A receipt is refuted if one of the following is detected at it: a break, a fork, a second
 //     first receipt, or different content with the same receipt_id.
-//   - Copies with the same content are counted once for each outcome, because their outcomes may
-//     differ if their signatures do.
+//   - Copies with the same content are counted once for each outcome. Their outcomes may differ if
+//     their signatures do.
 //   - If a receipt does not match its own hash, there is only one finding: the receipt keeps its
 //     position, so its successor gets no finding.
 //
@@ -54,9 +54,9 @@
 // same way as a run over all of the sources. If a summary has more than 65,536 receipts, only the
 // ends of its streams are joined. Everything that the ends do not show is then undecided.
 //
-// If receipts at the end of a chain were removed, the rest of the chain does not show that. The
-// [Summary] therefore lists the heads of the streams, with a note that receipts may follow them.
-// [Continuity].Expect compares the heads with those in an earlier report.
+// The rest of a chain does not show that receipts at its end were removed. The [Summary] therefore
+// lists the heads of the streams, with a note that receipts may follow them. [Continuity].Expect
+// compares the heads with those in an earlier report.
 //
 // [Read] returns the same documents in the same order, without verifying them, for programs that
 // process documents in other ways.
@@ -71,11 +71,12 @@
 //
 // Each item is then placed among the other items. For a single source, an order checks the links
 // while the source is read, using an index of the preceding receipts. For several sources, a survey
-// stores three records for each receipt in the first pass, which a sorter may write to disk. A
-// joiner reads the sorted records, applies the rules of package join, and sets a mark for each
-// receipt. The second pass converts the marks into checks. At the end, the streams are compared
-// with the demands, which specify how streams must begin and end. The summary counts the receipts
-// and has a roster of them, which a merger uses to survey the receipts of two parts again.
+// stores three records for each receipt in the first pass. A sorter may write these records to
+// disk. A joiner reads the sorted records, applies the rules of package join, and sets a mark for
+// each receipt. The second pass converts the marks into checks. At the end, the streams are
+// compared with the demands, which specify how streams must begin and end. The summary counts the
+// receipts and lists them in a roster. A merger uses the rosters of two parts to survey their
+// receipts again.
 //
 // # Bounds
 //

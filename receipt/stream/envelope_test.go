@@ -150,9 +150,9 @@ func filled(t *testing.T, size int) []byte {
 }
 
 // TestLargePages verifies that a page may contain any number of receipts but needs the memory of
-// only one. Faults in the frame of a page must refute the input, regardless of the encoding. Unless
-// it runs at full size, the test uses one page of each kind: valid, without a list, malformed, too
-// large, and truncated.
+// only one. Faults in the frame of a page must refute the input, regardless of the encoding. Except
+// at full size, the test uses one page of each kind: valid, without a list, malformed, too large,
+// and truncated.
 func TestLargePages(t *testing.T) {
 	few := []string{"object last", "members around", "no list", "malformed behind", "too large an item", "cut in an entry"}
 	w := newWriter(t, "a")

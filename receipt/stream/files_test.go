@@ -84,7 +84,7 @@ func TestFilesEnvelopes(t *testing.T) {
 	}
 }
 
-// TestFilesLowLimits verifies that a receipt that exceeds the caller's limits is undecided but
+// TestFilesLowLimits verifies that a receipt is undecided if it exceeds the caller's limits, but
 // keeps its position in the stream.
 func TestFilesLowLimits(t *testing.T) {
 	list := newWriter(t, "a").many(3)

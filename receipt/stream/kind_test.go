@@ -383,8 +383,8 @@ func TestLongLines(t *testing.T) {
 }
 
 // TestLogs verifies that a log is not treated as a stream of receipts, even if its first event
-// contains a task's budget. A receipt in an envelope that has all member names of an event must be
-// treated as a receipt.
+// contains a task's budget. If an envelope has all member names of an event, the receipt in it must
+// still be treated as a receipt.
 func TestLogs(t *testing.T) {
 	const submitted = `{"id":"1","object":"event","event":"task.submitted","sequence":1,"resource":{"object":"task","id":"t"},"payload":{"autonomy_budget":{"usd":1}}}`
 	for _, tail := range []string{"", "\n", "\n" + strings.Replace(submitted, "submitted", "started", 1) + "\n"} {

@@ -148,7 +148,7 @@ func TestMergeOld(t *testing.T) {
 	away := stranger.seal(chain.Head{Hash: headOf(t, list[3]).Hash, Count: 4})
 	for _, c := range []struct {
 		name        string
-		bare, lists receipt.Verdict // bare is based only on the ends of the parts, and lists on the hashes of all receipts
+		bare, lists receipt.Verdict // bare is the result from the ends of the parts alone; lists is the result from the hashes of all receipts
 		parts       [][][]byte
 		o           stream.Options
 	}{

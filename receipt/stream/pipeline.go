@@ -333,7 +333,7 @@ func (b *batch) reset() {
 	b.bytes = b.bytes[:0]
 }
 
-// trim releases the memory that a large document, which is rare, has left in the batch.
+// trim releases the memory that a large document has left in the batch. Large documents are rare.
 func (b *batch) trim() {
 	for i := range b.items[:b.count] {
 		it := &b.items[i]

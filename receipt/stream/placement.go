@@ -13,8 +13,8 @@ type placement interface {
 	conclude(*Summary)
 }
 
-// An inOrder places the receipts of a single source, in which each receipt must follow the previous
-// one.
+// An inOrder value places the receipts of a single source. Each receipt must follow the previous
+// receipt in its stream.
 type inOrder struct {
 	*survey.Order
 	demands demands
@@ -33,7 +33,8 @@ func (o *inOrder) conclude(s *Summary) {
 	o.demands.conclude(s)
 }
 
-// A byLinks places receipts according to a survey, which has joined them after the first pass.
+// A byLinks value places receipts according to a survey. The survey has joined the receipts after
+// the first pass.
 type byLinks struct {
 	*survey.Survey
 	demands demands

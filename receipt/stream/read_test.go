@@ -126,8 +126,8 @@ func TestDocumentsStop(t *testing.T) {
 	}
 }
 
-// TestSourceIndex verifies that a single document in a source can be read without the others, and
-// that it keeps its address.
+// TestSourceIndex verifies that a single document in a source can be read without the others. The
+// document must keep its address.
 func TestSourceIndex(t *testing.T) {
 	lines := documentSource("lines", "{\"a\":1}\n\nnot JSON\n{\"a\":3}\n{\"a\":4}")
 	array := documentSource("array", `[{"a":1},{"a":2},3]`)
@@ -179,8 +179,8 @@ func TestReadKnowsKinds(t *testing.T) {
 	}
 }
 
-// TestReadFirstLine verifies that, if the caller specifies the kind, Read yields the first line
-// before the second line is written.
+// TestReadFirstLine verifies that Read yields the first line before the second line is written,
+// provided that the caller specifies the kind.
 func TestReadFirstLine(t *testing.T) {
 	in, out := io.Pipe()
 	defer in.Close()

@@ -9,8 +9,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// TestRosterOfAnotherStream verifies that a summary is rejected if its roster was changed to
-// contain a stream that the summary does not list.
+// TestRosterOfAnotherStream verifies that a summary is rejected if its roster contains a stream
+// that the summary does not list.
 func TestRosterOfAnotherStream(t *testing.T) {
 	s, err := stream.Verify(t.Context(), integrity(t), bytes.NewReader(jsonl(newWriter(t, "a").many(3)...)), stream.Options{}).Summary()
 	if err != nil {

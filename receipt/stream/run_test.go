@@ -89,8 +89,8 @@ func TestJobs(t *testing.T) {
 
 var errDisk = errors.New("disk on fire")
 
-// TestReadFails verifies that an input with a read error is incomplete, and that the receipts
-// before the error are counted.
+// TestReadFails verifies that an input is incomplete if there is a read error, and that the
+// receipts before the error are counted.
 func TestReadFails(t *testing.T) {
 	l := chained(t, 400)
 	in := jsonl(l...)

@@ -61,7 +61,7 @@ func sizeOfOnly(sources []Source) int64 {
 	return 0
 }
 
-// sizeOf returns the size of a reader of data in memory, or 0 for any other reader.
+// sizeOf returns the size of a reader if its data is in memory, and 0 otherwise.
 func sizeOf(r io.Reader) int64 {
 	switch r := r.(type) {
 	case *bytes.Reader:

@@ -232,7 +232,7 @@ func TestOrder(t *testing.T) {
 }
 
 // TestStated verifies that a report contains both the predecessor that a receipt states and the
-// receipt that actually precedes it.
+// receipt that in fact precedes it.
 func TestStated(t *testing.T) {
 	list := newWriter(t, "a").many(4)
 	other := newWriter(t, "a")

@@ -39,10 +39,10 @@ type Summary struct {
 	// NotChecked lists checks that were omitted, in addition to those listed in the reports.
 	NotChecked []receipt.Note
 
-	// Unchecked contains the number of documents whose reports list something as not checked, by
-	// the code of the note. Each copy is counted. Notes about links are in NotChecked instead.
-	// Withheld is the number of withheld values that were not disclosed. A nil map means that the
-	// numbers are unknown, because an older version did not record them.
+	// Unchecked contains, for each code, the number of documents whose reports list something as
+	// not checked with that code. Each copy is counted. Notes about links are in NotChecked
+	// instead. Withheld is the number of withheld values that were not disclosed. A nil map means
+	// that the numbers are unknown, because an older version did not record them.
 	Unchecked map[receipt.Code]int
 	Withheld  int
 
@@ -160,8 +160,8 @@ func (s *Summary) Merge(o *Summary) (*Summary, error) {
 
 // Expect compares the summary of merged parts with the required ends, in the same way as a single
 // run over all sources, and returns a copy of the summary that includes the result. It ignores the
-// fields of c that specify how streams must begin. If the parts do not list their receipts, so that
-// an expected head may be among them, the result is undecided.
+// fields of c that specify how streams must begin. If the parts do not list their receipts, an
+// expected head may be among the unlisted receipts. The result is then undecided.
 func (s *Summary) Expect(c Continuity) (*Summary, error) {
 	sum := *s
 	s = &sum

@@ -203,8 +203,8 @@ func (j *summaryJSON) summary() (Summary, error) {
 	return r, nil
 }
 
-// newRosterJSON returns the JSON form of a roster, or nil if a report must not contain that many
-// receipts.
+// newRosterJSON returns the JSON form of a roster. It returns nil if a report must not contain that
+// many receipts.
 func newRosterJSON(r *survey.Roster) *rosterJSON {
 	if r == nil || r.Receipts > survey.MaxRoster && !r.Whole {
 		return nil

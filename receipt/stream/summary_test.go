@@ -316,8 +316,8 @@ func TestOverlap(t *testing.T) {
 	}
 }
 
-// TestMarkOverlap verifies that overlapping parts that do not join are neither refuted nor
-// verified, even after the summary is written, read, and merged again.
+// TestMarkOverlap verifies that overlapping parts are neither refuted nor verified if they do not
+// join, even after the summary is written, read, and merged again.
 func TestMarkOverlap(t *testing.T) {
 	w := newWriter(t, "a")
 	list := w.many(6)

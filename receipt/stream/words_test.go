@@ -122,8 +122,8 @@ func TestWordsDecideNothing(t *testing.T) {
 	}
 }
 
-// TestSavedSummaries verifies that saved summaries that are older than the causes of findings can
-// still be read.
+// TestSavedSummaries verifies that saved summaries can still be read if they are older than the
+// causes of findings.
 func TestSavedSummaries(t *testing.T) {
 	want := map[string]receipt.Verdict{"verified.json": receipt.Verified, "refuted.json": receipt.Refuted, "finding.json": receipt.Refuted}
 	saved := map[string]*stream.Summary{}

@@ -63,7 +63,7 @@ func (l *lineCutter) Next() (Piece, error) {
 }
 
 // alone reads the next line to determine whether the first document is the only document. The only
-// document of an input is identified by its file alone, and it may be a page of a list.
+// document of an input is identified by its file alone. It may also be a page of a list.
 func (l *lineCutter) alone(d Piece) (Piece, error) {
 	if l.err != nil { // nothing can be read after the document
 		d.Single, d.last = true, d.last && l.lines
@@ -151,8 +151,9 @@ func (l *lineCutter) mostGap() int {
 	return MaxGap
 }
 
-// readLine returns a line without its LF, or more than maxDocument+1 bytes if the line is longer
-// than that. The bytes are valid until the next call, unless l.kept is set.
+// readLine returns a line without its LF. If the line is longer than maxDocument+1 bytes, it
+// returns more than maxDocument+1 bytes. The bytes are valid until the next call, unless l.kept is
+// set.
 func (l *lineCutter) readLine() (text []byte, ended bool, err error) {
 	l.line++
 	l.kept = false
@@ -178,8 +179,8 @@ func (l *lineCutter) readLine() (text []byte, ended bool, err error) {
 	}
 }
 
-// readLong reads the rest of a long line, which is rare, into separate memory, so that a large line
-// is not copied again.
+// readLong reads the rest of a long line into separate memory, so that a large line is not copied
+// again. Long lines are rare.
 func (l *lineCutter) readLong() (text []byte, ended bool, err error) {
 	rest := &lineRest{r: l.r, most: maxDocument + 2 - len(l.long)}
 	text, err = io.ReadAll(io.MultiReader(bytes.NewReader(l.long), rest))

@@ -13,7 +13,8 @@ import (
 
 // A pageCutter splits a list, {"object":"list","data":[…]}, into its entries without keeping the
 // entire list in memory, because a list can be larger than any receipt. Everything outside the
-// entries is kept as the frame of the page, which is parsed at the end as strictly as any document.
+// entries is kept as the frame of the page. At the end, the frame is parsed as strictly as any
+// document.
 type pageCutter struct {
 	r       *bufio.Reader
 	at      nesting

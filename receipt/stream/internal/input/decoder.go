@@ -35,9 +35,9 @@ type Contents struct {
 	Text    []byte // the text of the receipt, which differs from Whole if the receipt is inside an API envelope
 	Wrapped bool   // the receipt is inside an API envelope
 
-	// Sealed reports that the document is a signed envelope or a third-party receipt, so its text
-	// is not verified as a receipt of this format. Wrong is the reason why such a document is not
-	// checked further.
+	// Sealed reports that the document is a signed envelope or a third-party receipt. Its text is
+	// therefore not verified as a receipt of this format. Wrong is the reason why such a document
+	// is not checked further.
 	Sealed bool
 	Wrong  *receipt.Check
 
@@ -55,7 +55,7 @@ type Contents struct {
 	Fault  *Fault
 	Syntax error
 
-	Other string // describes a document that is not a receipt, if the source was found instead of being named by the user
+	Other string // describes a document that is not a receipt; set only if the source was found instead of being named by the user
 }
 
 // Parsed reports whether the piece was parsed as a document that may be a receipt.
@@ -151,8 +151,8 @@ func itemFault(err error) *Fault {
 	return &Fault{Code: receipt.CodeSyntax, Detail: err.Error()}
 }
 
-// tornTail reports whether the last line is truncated, that is, whether text without a line end
-// also has a syntax error at its end. Such a line was cut off or is still being written.
+// tornTail reports whether the last line is truncated. This is the case if text without a line end
+// has a syntax error at its end. Such a line was cut off or is still being written.
 func tornTail(err error, text []byte) bool {
 	var syntax *canon.SyntaxError
 	if !errors.As(err, &syntax) {
@@ -167,7 +167,7 @@ func tornTail(err error, text []byte) bool {
 	return false
 }
 
-// cutOff reports whether text is the beginning of a JSON text, so that the only error is that it is
+// cutOff reports whether text is the beginning of a JSON text, with no error except that it is
 // incomplete.
 func cutOff(text []byte) bool {
 	_, err := canon.Parse(text)
@@ -186,8 +186,8 @@ func cutOff(text []byte) bool {
 	return begun && cutOff(append(text[:syntax.Offset:syntax.Offset], 'x'))
 }
 
-// beginsEscape reports whether text is the beginning of an escape sequence, or of a surrogate pair
-// of escape sequences, that could be completed.
+// beginsEscape reports whether text is the beginning of an escape sequence that could be completed,
+// or of a surrogate pair of such sequences.
 func beginsEscape(text []byte) bool {
 	if !bytes.HasPrefix(text, []byte(`\u`)) {
 		return false

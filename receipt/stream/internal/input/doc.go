@@ -1,4 +1,4 @@
-// Package input splits the bytes of an input into documents: it decompresses a file, detects the
+// Package input splits the bytes of an input into documents. It decompresses a file, detects the
 // format, splits the content into pieces of one document each, and parses the pieces. It verifies
 // nothing.
 //

@@ -45,10 +45,10 @@ func beyondLimits(err error) bool {
 }
 
 // payloadIn returns the text of the receipt inside an API envelope, or nil if text is not an
-// envelope. doc must contain text, or be empty if text exceeds the limits for receipts. If doc is
-// empty, payloadIn parses text into doc with the limits for envelopes, and empties doc before it
-// returns. The same doc is used for both, because the index of a hostile document needs a lot of
-// memory.
+// envelope. The caller must pass a doc that contains text or, if text exceeds the limits for
+// receipts, an empty doc. If doc is empty, payloadIn parses text into doc with the limits for
+// envelopes, and empties doc before it returns. The same doc is used for both, because the index of
+// a hostile document needs a lot of memory.
 func payloadIn(doc *canon.Document, text []byte) []byte {
 	beyond := doc.Root().IsZero()
 	if beyond && doc.Parse(text, envelopeLimits()) != nil {

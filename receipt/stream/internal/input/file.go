@@ -45,9 +45,9 @@ type Opened struct {
 	Close func()
 }
 
-// NewBuffer returns a buffer that can be used for several inputs in sequence. size is the size of
-// the input if there is only one, so that a small input fits entirely, or 0 if the size is not
-// known.
+// NewBuffer returns a buffer that can be used for several inputs in sequence. If there is only one
+// input, size is the size of that input, so that a small input fits entirely. If the size is not
+// known, size is 0.
 func NewBuffer(size int64) *bufio.Reader {
 	most := int64(readBytes)
 	if size > 0 {

@@ -12,8 +12,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/archive"
 )
 
-// TestKept verifies that a piece whose field Kept is set does not change while later pieces are
-// read, in any order of large and small pieces, and that large pieces are kept.
+// TestKept verifies that a piece does not change while later pieces are read if its field Kept is
+// set, in any order of large and small pieces, and that large pieces are kept.
 func TestKept(t *testing.T) {
 	var docs []string
 	for i, size := range []int{10, 6 * readBytes, 128<<10 + 100, readBytes + 1, 5 * readBytes, 10, 6 * readBytes, 256 << 10, 10} {

@@ -101,7 +101,7 @@ func (c *crowd) Survey() (*Survey, error) {
 		return nil, err
 	}
 
-	// A document that could not be read in a part may be the missing predecessor of a receipt.
+	// If a document could not be read in a part, it may be the missing predecessor of a receipt.
 	for _, in := range c.sources {
 		s.gaps += in.Unplaced
 		s.mixed = append(s.mixed, in.Unordered)
@@ -129,8 +129,8 @@ func (c *crowd) Spares(v *Survey) (changed []*Attendee) {
 		return nil
 	})
 
-	// As in a second pass, copies of a receipt are counted once per outcome, except that every
-	// refuted copy is counted.
+	// As in a second pass, copies of a receipt are counted once per outcome, but every refuted copy
+	// is counted.
 	counted := map[int][]Outcome{} // key: number of the first copy
 	for _, original := range v.originals {
 		counted[original] = nil

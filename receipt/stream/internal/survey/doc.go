@@ -3,9 +3,9 @@
 // receipt without its link.
 //
 // An [Order] checks the links of a single source while the source is read, using an index of the
-// preceding receipts. For several sources, a [Survey] stores three records for each receipt, which
-// a sorter may write to disk. A joiner reads the sorted records, applies the rules of package join,
-// and sets a mark for each receipt. The second pass converts the mark into a check. A [Roster]
-// contains the receipts of a summary, and [CrowdOf] combines the receipts of several rosters for
-// another survey.
+// preceding receipts. For several sources, a [Survey] stores three records for each receipt. A
+// sorter may write these records to disk. A joiner reads the sorted records, applies the rules of
+// package join, and sets a mark for each receipt. The second pass converts the mark into a check. A
+// [Roster] contains the receipts of a summary. [CrowdOf] combines the receipts of several rosters
+// for another survey.
 package survey

@@ -57,7 +57,8 @@ func (x *index) add(it *Item, stream int) {
 		return
 	}
 
-	// Only the first receipt that names a predecessor is kept, because a second one is a fork.
+	// Only the first receipt that names a predecessor is kept, because any further receipt that
+	// names it is a fork.
 	previous := short(f.Link.Previous)
 	if n := x.nodes[previous]; n.namer == 0 {
 		n.namer, n.naming = int32(it.Index), int32(stream)

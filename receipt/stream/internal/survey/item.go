@@ -41,9 +41,9 @@ func (it *Item) Link(c receipt.Check) {
 	it.Verifier.Amend(&it.Report, c)
 }
 
-// own returns the outcome that an item has if its link is valid, and reports whether the item keeps
-// that outcome regardless of the result for its link. The link must not have been checked yet.
-// Under a strict policy, an unchecked link makes a receipt undecided.
+// own returns the outcome that an item has if its link is valid. It also reports whether the item
+// keeps that outcome regardless of the result for its link. The link must not have been checked
+// yet. Under a strict policy, an unchecked link makes a receipt undecided.
 func (it *Item) own() (o Outcome, before bool) {
 	rep := &it.Report
 	open := rep.Finding()

@@ -56,8 +56,8 @@ func (l *leftovers) hurt(d join.Damage) {
 	}
 }
 
-// sort sorts the receipts in memory by stream, and within a stream, it sorts tails by join.Earlier.
-// The most recently issued undamaged tail of each stream is always included.
+// sort sorts the receipts in memory by stream. Within a stream, it sorts tails by join.Earlier. The
+// most recently issued undamaged tail of each stream is always included.
 func (l *leftovers) sort() {
 	for i := range l.heads {
 		if !l.heads[i].Hash.IsZero() {

@@ -126,8 +126,7 @@ func (r *linkRecord) node() join.Node {
 	return join.Node{Number: r.number, Stream: r.stream, Place: r.place(), Hash: r.hash, Issued: r.issued, Damaged: r.damaged}
 }
 
-// appendInt64 appends the encoding of a number, such that encodings sort in the same order as
-// numbers.
+// appendInt64 appends the encoding of a number. Encodings sort in the same order as the numbers.
 func appendInt64(b []byte, n int64) []byte {
 	return binary.BigEndian.AppendUint64(b, uint64(n)^(1<<63))
 }

@@ -41,8 +41,8 @@ type Attendance struct {
 	Packed    []byte // the receipts, encoded by an attendeeCoder
 }
 
-// NewRoster returns a roster for a run, with at most most receipts. whole means that reports must
-// contain all of them.
+// NewRoster returns a roster for a run. It can contain up to most receipts. whole means that
+// reports must contain all of them.
 func NewRoster(partial, unordered, whole bool, most int) *Roster {
 	return &Roster{Outcomes: true, tell: whole, most: most, of: Attendance{Partial: partial, Unordered: unordered}, numbers: map[string]int{}}
 }

@@ -12,9 +12,9 @@ import (
 )
 
 // A sorter sorts fixed-width entries by their bytes. Entries that do not fit into memory are
-// written to files in sorted pieces, which close removes. When a level has maxPieces pieces, they
-// are merged into one piece on the next level. Each level is a single file, so only a few open
-// files are needed even for a billion receipts.
+// written to files in sorted pieces. The method close removes these files. When a level has
+// maxPieces pieces, they are merged into one piece on the next level. Each level is a single file,
+// so only a few open files are needed even for a billion receipts.
 type sorter struct {
 	width  int
 	most   int    // maximum number of entries that are kept in memory
