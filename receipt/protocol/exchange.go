@@ -231,7 +231,7 @@ func (x *exchange) readBody(route *servedRoute) error {
 // exchange.
 func (x *exchange) read(limit int64, instead string) ([]byte, error) {
 	x.body.Until(x.started.Add(x.mux.limits.Arrive)) // the idle limit applies to each read
-	if x.intake == nil {                             // a second intake would leave the memory of the first one reserved
+	if x.intake == nil {                             // a second intake would leave the memory of the first intake reserved
 		x.intake = &intake{body: x.body, memory: x.mux.held, client: x.r.Client.Share(x.r.Request), stated: x.r.ContentLength}
 	}
 	return x.intake.read(limit, instead)

@@ -158,7 +158,8 @@ func askRaw(h http.Handler, method, path, body string, header http.Header) reply
 	return reply{w.Code, w.Header(), w.Body.String()}
 }
 
-// plain returns a Handler that calls an http.Handler, which writes its own error responses.
+// plain returns a Handler that calls an http.Handler. The http.Handler writes its own error
+// responses.
 func plain(h http.Handler) Handler {
 	return func(w http.ResponseWriter, r *Request) error {
 		h.ServeHTTP(w, r.Request)
