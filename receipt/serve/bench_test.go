@@ -15,7 +15,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// chained returns signed receipts from one stream, of about 11 KB each, one per line.
+// chained returns signed receipts from one stream, one per line. Each receipt is about 11 KB long.
 func chained(t testing.TB, n int) []byte {
 	t.Helper()
 	private, err := keys.ParsePrivate(fixture(t, "keys/key_2026_04.private.json"))

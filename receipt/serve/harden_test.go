@@ -212,7 +212,7 @@ func (h *host) drip(request, drip string) string {
 	return string(answer)
 }
 
-// TestSlowReader verifies that the server abandons a response that the client does not read.
+// TestSlowReader verifies that the server abandons a response if the client does not read it.
 // Reliability 304.
 func TestSlowReader(t *testing.T) {
 	before := runtime.NumGoroutine()

@@ -110,7 +110,7 @@ func TestLimitsInEnvelopes(t *testing.T) {
 	}
 }
 
-// TestLongestLine verifies that a line that contains the largest possible receipt is processed.
+// TestLongestLine verifies that a line with the largest possible receipt is processed.
 func TestLongestLine(t *testing.T) {
 	h := start(t, options(t))
 	line := `{"schema":"receipt-2026-04-25","a":"` + strings.Repeat("x", receipt.MaxBytes-40) + `"}`

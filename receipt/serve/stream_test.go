@@ -36,7 +36,7 @@ func oneLine(t testing.TB, path string) []byte {
 
 func ndjson(docs ...[]byte) []byte { return append(bytes.Join(docs, []byte("\n")), '\n') }
 
-// verdicts parses a streamed response. It returns one word per report, followed by the summary.
+// verdicts parses a streamed response. It returns one word for each report, and then the summary.
 func verdicts(t testing.TB, r reply) (list []string, sum *stream.Summary) {
 	t.Helper()
 	for _, line := range r.lines() {

@@ -93,7 +93,8 @@ func TestFilesKinds(t *testing.T) {
 	}
 }
 
-// TestFilesFormatted verifies that a receipt that is not in canonical form is served unchanged.
+// TestFilesFormatted verifies that a receipt is served unchanged even if it is not in canonical
+// form.
 func TestFilesFormatted(t *testing.T) {
 	for _, name := range []string{"edge/pretty.json", "edge/escaped.json", "edge/number-spelling.json", "edge/crlf.json"} {
 		text, err := fixtures.Read(name)
@@ -180,7 +181,7 @@ func TestFilesFixtures(t *testing.T) {
 	}
 }
 
-// TestFilesSkip verifies that documents that are not receipts are skipped, counted, and listed by
+// TestFilesSkip verifies that documents other than receipts are skipped, counted, and listed by
 // name.
 func TestFilesSkip(t *testing.T) {
 	list := servetest.Receipts(t, 4)
@@ -212,8 +213,8 @@ func TestFilesSkip(t *testing.T) {
 	}
 }
 
-// TestFilesRefuse verifies that a source that cannot be served completely causes an error at
-// startup.
+// TestFilesRefuse verifies that a source causes an error at startup if it cannot be served
+// completely.
 func TestFilesRefuse(t *testing.T) {
 	list := servetest.Receipts(t, 2)
 	other := bytes.Replace(list[0], []byte(`"harness"`), []byte(`"another"`), 1)

@@ -10,7 +10,7 @@ func linkOf(rep *receipt.Report) *receipt.Check {
 	c := rep.Check(receipt.StepLink)
 	c.Hint, c.Related = "", receipt.Place{}
 
-	// Each case has one sentence, which contains no file name and no other receipt.
+	// Each case has one sentence. It contains no file name and names no other receipt.
 	switch {
 	case c.Code == receipt.CodeChainFork:
 		c.Cause = receipt.CausePredecessorShared

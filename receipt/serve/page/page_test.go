@@ -79,7 +79,7 @@ func TestHandler(t *testing.T) {
 	}
 }
 
-// TestDamaged verifies that an embedded page that is not valid gzip data is rejected.
+// TestDamaged verifies that an embedded page is rejected if it is not valid gzip data.
 func TestDamaged(t *testing.T) {
 	whole := packed(t, "page")
 	for _, data := range [][]byte{nil, []byte("page"), whole[:len(whole)-3]} {

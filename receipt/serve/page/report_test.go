@@ -104,8 +104,8 @@ func TestReportPlain(t *testing.T) {
 	}
 }
 
-// TestReportVerdict verifies that a result that is based on integrity alone is never called
-// verified.
+// TestReportVerdict verifies that a result is never called verified if it is based on integrity
+// alone.
 func TestReportVerdict(t *testing.T) {
 	for _, test := range []struct {
 		scope receipt.Scope

@@ -125,7 +125,7 @@ func created(t *testing.T) (list []*receipt.Sealed) {
 
 var awkward = []string{"\x00", "a\x00", "a\x00b", "a", "A", "a ", "%", "_", "'", "*", "..", "../receipt_01", "/", "\u00e9", "e\u0301", "\U0010ffff", strings.Repeat("long", 500), strings.Repeat("long", 500) + "er"}
 
-// largeOnes returns receipts that together do not fit on one page.
+// largeOnes returns several receipts that do not fit on one page together.
 func largeOnes(t *testing.T) (list []*receipt.Sealed) {
 	t.Helper()
 	heads := map[chain.Stream]chain.Head{}

@@ -109,11 +109,11 @@ var faults = map[string]broken{
 	}},
 }
 
-// brokenSource is an environment variable that specifies the broken source that TestBroken tests.
+// brokenSource is an environment variable with the name of the broken source for TestBroken.
 const brokenSource = "SOURCETEST_BROKEN"
 
-// TestBroken verifies that each broken source fails the subtest that is intended to detect it. The
-// suite runs in a separate process, as it would for the author of a source.
+// TestBroken verifies that each broken source fails the subtest for its fault. The suite runs in a
+// separate process, as it would for the author of a source.
 func TestBroken(t *testing.T) {
 	if name, ok := os.LookupEnv(brokenSource); ok {
 		sourcetest.Run(t, func(t *testing.T, receipts []*receipt.Sealed) serve.Source {

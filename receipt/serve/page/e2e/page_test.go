@@ -132,8 +132,7 @@ func testOld(b *tab, stream string) {
 			b.Errorf("the verdict is about %q", about)
 		}
 
-		// Inspect the first frame that is drawn after the drop, regardless of the state of the
-		// core.
+		// Inspect the first frame after the drop, regardless of the state of the core.
 		b.do(chromedp.Evaluate[chromedp.Void](`globalThis.seen = undefined;
 			addEventListener("drop", () => requestAnimationFrame(() => {
 				const outcome = document.getElementById("outcome");

@@ -24,8 +24,8 @@ func testStrange(t *testing.T, browser context.Context, url string) {
 	b.quiet()
 }
 
-// testAttestation verifies that a receipt in a signed envelope is verified together with the
-// signature on the envelope.
+// testAttestation verifies that, for a receipt in a signed envelope, the signature on the envelope
+// is verified as well.
 func testAttestation(b *tab) {
 	b.Helper()
 	statement, err := attest.NewStatement(series(b.T, 1)[0], "")
