@@ -106,7 +106,7 @@ func (d *demands) concludeAfter(s *Summary) {
 		return
 	}
 
-	// If the input contains only one stream, that stream must continue the given predecessor.
+	// If the input contains only one stream, that stream must follow the given predecessor.
 	for given, head := range d.After {
 		if d.given.Follows && len(streams) == 1 {
 			s.addFinding(Finding{Code: receipt.CodeChainBreak, Stream: &s.Streams[0].Stream, Stated: survey.Stated(firstOf(s.Streams[0])), Computed: head.Hash.String(),

@@ -83,7 +83,7 @@ func Conclude(v *receipt.Verifier, found *join.Result, o Options, tree *join.Tre
 	s.Streams = chain.Join(s.Streams)
 	d.conclude(s)
 
-	// A checkpoint that covers all receipts shows that no further receipt follows.
+	// If a checkpoint covers all receipts, it shows that no further receipt follows.
 	if r.covered {
 		s.dropNotes(receipt.CodeTailNotChecked)
 	}

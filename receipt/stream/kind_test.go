@@ -293,7 +293,8 @@ func TestKindGiven(t *testing.T) {
 	}
 }
 
-// TestIncomplete verifies that an input without receipts leads to an error that states this.
+// TestIncomplete verifies that an input without receipts leads to an error, and that the error
+// states this.
 func TestIncomplete(t *testing.T) {
 	for _, in := range []string{"", "\n \n", "[]", `{"object":"list","data":[]}`} {
 		r := verify(t, []byte(in), stream.Options{})

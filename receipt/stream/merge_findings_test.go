@@ -62,7 +62,7 @@ func TestMergeHealsWhatIsRefuted(t *testing.T) {
 	}
 }
 
-// TestMergeCircle verifies that a stream in which every receipt has a successor has no head. As in
+// TestMergeCircle verifies that a stream has no head if every receipt in it has a successor. As in
 // a single run, a merge must not add a note about receipts that follow the head.
 func TestMergeCircle(t *testing.T) {
 	l, other := newWriter(t, "a").many(4), newWriter(t, "b").many(2)

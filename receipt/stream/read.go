@@ -16,8 +16,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream/internal/input"
 )
 
-// A Document is a JSON object from an input. It has not been verified, so it may not be a receipt.
-// It is valid until the next document is returned.
+// A Document is a JSON object from an input. It has not been verified, so it might not be a
+// receipt. It is valid until the next document is returned.
 type Document struct {
 	*canon.Document
 	Source string

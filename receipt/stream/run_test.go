@@ -354,7 +354,7 @@ func TestLivePipe(t *testing.T) {
 	seen := make(chan bool, len(list))
 	go func() {
 		for i, doc := range list {
-			if i > 1 { // only the second document shows that there is more than one
+			if i > 1 { // only the second document shows that there are several documents
 				<-seen
 			}
 			out.Write(append(doc, '\n'))

@@ -15,7 +15,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream/internal/input"
 )
 
-// A Source is an input, which may be one of several.
+// A Source is an input, or one of several inputs.
 type Source struct {
 	Name string
 	Kind Kind // zero if the kind is detected from the content

@@ -13,7 +13,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// TestSpill verifies that records that do not fit into memory are written to files. No file may
+// TestSpill verifies that records are written to files if they do not fit into memory. No file may
 // remain, and the results must not change.
 func TestSpill(t *testing.T) {
 	in := bytes.Split(troubles(t), []byte("\n"))

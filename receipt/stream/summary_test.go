@@ -86,7 +86,7 @@ func TestSummaryJSON(t *testing.T) {
 	}
 }
 
-// TestSummaryRefuse verifies that a summary that contradicts itself is rejected.
+// TestSummaryRefuse verifies that a summary is rejected if it contradicts itself.
 func TestSummaryRefuse(t *testing.T) {
 	s := verify(t, jsonl(newWriter(t, "a").many(3)...), stream.Options{}).summary
 	one, err := json.Marshal(s)
@@ -222,7 +222,7 @@ func TestMerge(t *testing.T) {
 	}
 }
 
-// TestMergeFork verifies that two parts that follow the same receipt are a fork.
+// TestMergeFork verifies that two parts are a fork if both follow the same receipt.
 func TestMergeFork(t *testing.T) {
 	w := newWriter(t, "a")
 	list := w.many(4)

@@ -13,7 +13,7 @@ type cutter interface {
 	Ready() bool
 }
 
-// heldPieces is a cutter that returns pieces that are already in memory.
+// A heldPieces value is a cutter that returns pieces that are already in memory.
 type heldPieces struct {
 	list []Piece
 }

@@ -70,7 +70,7 @@ func TestSorter(t *testing.T) {
 	}
 }
 
-// TestSorterFails verifies that sorted returns an error that occurs in a file.
+// TestSorterFails verifies that sorted returns errors from file operations.
 func TestSorterFails(t *testing.T) {
 	s := newSorter(8, 2, filepath.Join(t.TempDir(), "missing"))
 	for range 5 {
