@@ -64,6 +64,7 @@ func TestCopilotRules(t *testing.T) {
 		complete = `tool.execution_complete {"toolCallId":"c1","success":true,"result":{"content":"%s"}}`
 		request  = `assistant.message {"messageId":"m1","outputTokens":3,"toolRequests":[{"toolCallId":"c1","name":"bash","arguments":{}}]}`
 		shutdown = `session.shutdown {"sessionStartTime":%d,"modelMetrics":{"gpt":{"usage":{"inputTokens":%d,"outputTokens":2}}}}`
+		usage    = `session.usage_record {"usage":{"model":"gpt","inputTokens":%d,"outputTokens":2,"cacheReadTokens":1,"cacheWriteTokens":0,"reasoningTokens":0}}`
 		question = `permission.requested {"requestId":"q","permissionRequest":{"toolCallId":"c1"}}`
 		allowed  = `permission.completed {"requestId":"q","toolCallId":"c1","result":{"kind":"approved-for-location"}}`
 	)
@@ -72,6 +73,7 @@ func TestCopilotRules(t *testing.T) {
 		n := r.AutonomyBudget.Consumed.InputTokens
 		return fmt.Sprint(show(n), " ", r.floor[inputTokens])
 	}
+	ignored := func(r told) string { return strings.Trim(fmt.Sprint(r.meta["ignored_records"]), "<nil>") }
 	state := func(r told) string {
 		if r.untold["/lifecycle/final_state"] {
 			return ""
@@ -99,6 +101,14 @@ func TestCopilotRules(t *testing.T) {
 		"a process that was lost":  {[]string{request, `session.resume {}`, fmt.Sprintf(shutdown, 2, 7)}, input, "7 true"},
 		"answers after it":         {[]string{fmt.Sprintf(shutdown, 1, 5), request}, input, "5 true"},
 		"zero is not reported":     {[]string{fmt.Sprintf(strings.Replace(shutdown, ":2", ":0", 1), 1, 0)}, input, "nothing false"},
+		"calls of a lost process":  {[]string{fmt.Sprintf(usage, 10), request}, input, "10 true"},
+		"calls, and their sum":     {[]string{fmt.Sprintf(usage, 10), request, fmt.Sprintf(shutdown, 1, 12)}, input, "12 false"},
+		"calls after a sum":        {[]string{fmt.Sprintf(usage, 10), fmt.Sprintf(shutdown, 1, 10), `session.resume {}`, fmt.Sprintf(usage, 7), request}, input, "17 true"},
+		"a call that is missing":   {[]string{request, strings.Replace(request, "m1", "m2", 1), fmt.Sprintf(usage, 7)}, input, "nothing false"},
+		"a rule refused":           {[]string{start, `tool.execution_complete {"toolCallId":"c1","success":false,"error":{"message":"x","code":"denied"}}`}, status, "denied"},
+		"an error":                 {[]string{start, `tool.execution_complete {"toolCallId":"c1","success":false,"error":{"message":"denied","code":"failure"}}`}, status, "failed"},
+		"a stated exit code":       {[]string{start, `tool.execution_complete {"toolCallId":"c1","success":true,"shellExecution":{"exitCode":3},"result":{"content":"x"}}`}, status, "failed"},
+		"a configured agent":       {[]string{`subagent.configured {"model":"gpt","multiTurn":true}`}, ignored, ""},
 		"an end":                   {[]string{`assistant.turn_start {}`, `assistant.turn_end {}`}, state, "SUCCEEDED"},
 		"asked again":              {[]string{`assistant.turn_end {}`, `user.message {"content":"x"}`}, state, ""},
 		"aborted":                  {[]string{`assistant.turn_end {}`, `abort {"reason":"user"}`}, state, "CANCELED"},

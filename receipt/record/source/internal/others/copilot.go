@@ -77,7 +77,7 @@ func (r *copilot) Line(n canon.Node) {
 
 	switch group, _, _ := strings.Cut(kind.String(), "."); group {
 	case "session":
-		r.session(kind, data)
+		r.session(n, kind, data)
 	case "tool":
 		r.tool(kind, data)
 	case "permission":
@@ -115,7 +115,7 @@ func (r *copilot) turn(n, kind, data canon.Node) {
 }
 
 // session reads an event that describes the session.
-func (r *copilot) session(kind, data canon.Node) {
+func (r *copilot) session(n, kind, data canon.Node) {
 	s := r.s
 	switch kind.String() {
 	case "session.start":
@@ -132,6 +132,8 @@ func (r *copilot) session(kind, data canon.Node) {
 		r.resumed()
 	case "session.permissions_changed":
 		r.permissions(data)
+	case "session.usage_record":
+		r.record(s, s.Name(n.Member("id")), data.Member("usage"))
 	case "session.shutdown":
 		r.shutDown(s, data)
 	default:
@@ -285,13 +287,18 @@ func outcomeOf(c *story.Call, data canon.Node) story.Outcome {
 		return story.Failed
 	case success.Kind() != canon.KindBool:
 		return story.Unreported
+	case !success.Bool() && data.Member("error").Member("code").String() == "denied":
+		return story.Denied
 	case !success.Bool():
 		return story.Failed
 	case c == nil || c.Does != "execute":
 		return story.Succeeded
 	}
 
-	if code := story.Count(data.Member("toolTelemetry").Member("metrics").Member("exit_code")); code != nil {
+	if code := cmp.Or(
+		story.Count(data.Member("shellExecution").Member("exitCode")),
+		story.Count(data.Member("toolTelemetry").Member("metrics").Member("exit_code")),
+	); code != nil {
 		return c.Exited(*code)
 	}
 	text := bytes.TrimSpace(result.Member("content").Text())
@@ -362,7 +369,7 @@ func (r *copilot) subagent(kind, data canon.Node) {
 	s, id, agent := r.s, r.s.Name(data.Member("toolCallId")), r.s.Name(data.Member("agentName"))
 	word, ok := strings.CutPrefix(kind.String(), "subagent.")
 	if !ok || !slices.Contains([]string{"started", "completed", "failed"}, word) {
-		s.Unless(nil, "", kind)
+		s.Unless([]string{"subagent.configured"}, "", kind)
 		return
 	}
 	if id == "" {

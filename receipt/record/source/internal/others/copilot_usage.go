@@ -2,6 +2,7 @@ package others
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/receiptkit/receiptkit/canon"
@@ -13,8 +14,9 @@ import (
 type usage struct {
 	shutdowns []*shutdown
 	messages  map[string]*message
-	open      bool // a model answered after the last shutdown
-	lost      bool // a process ended without a shutdown
+	records   map[string]story.Sum // usage of single calls of models, by event; since 1.0.102
+	open      bool                 // a model answered after the last shutdown
+	lost      bool                 // a process ended without a shutdown
 }
 
 // A shutdown is the usage of a process, as recorded when the process ended.
@@ -43,6 +45,19 @@ func (u *usage) said(s *story.Story, data canon.Node) {
 		u.messages[id] = &message{s.Name(data.Member("model")), story.Count(data.Member("outputTokens")), s.Here()}
 		s.Keep(len(id))
 	}
+}
+
+// record reads the usage of one call of a model.
+func (u *usage) record(s *story.Story, id string, n canon.Node) {
+	told, counted := modelUsage(n)
+	if id == "" || !counted {
+		return
+	}
+	if u.records == nil {
+		u.records = map[string]story.Sum{}
+	}
+	u.records[id] = story.Sum{Model: s.Name(n.Member("model")), Usage: told}
+	s.Keep(len(id))
 }
 
 // shutDown reads the end of a process. If several lines record the end of a process, the last line
@@ -85,12 +100,19 @@ func modelUsage(n canon.Node) (u story.Usage, told bool) {
 	return u, told
 }
 
-// tell records the usage that the processes recorded or, if there is none, the output tokens of the
-// messages.
+// tell records the usage that the processes recorded. If a process recorded none, it records the
+// usage of the calls or, in versions that do not record calls, the output tokens of the messages.
 func (u *usage) tell(s *story.Story) {
 	part, sums := u.open || u.lost, []story.Sum(nil)
 	for _, x := range u.shutdowns {
 		part, sums = part || x.silent, append(sums, x.models...)
+	}
+
+	if (part || len(sums) == 0) && len(u.records) > 0 && len(u.records) >= len(u.messages) {
+		part, sums = true, nil
+		for _, id := range slices.Sorted(maps.Keys(u.records)) {
+			sums = append(sums, u.records[id])
+		}
 	}
 
 	for _, sum := range sums {
