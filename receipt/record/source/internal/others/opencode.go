@@ -2,6 +2,7 @@ package others
 
 import (
 	"cmp"
+	"strings"
 	"sync"
 
 	"github.com/receiptkit/receiptkit/canon"
@@ -96,6 +97,12 @@ func (r *openCode) answer(info canon.Node) {
 	cache := tokens.Member("cache")
 	u := story.ApartOf(tokens.Member("input"), cache.Member("read"), cache.Member("write"), tokens.Member("output"))
 	u.Reasoning = story.Count(tokens.Member("reasoning"))
+
+	// In newer versions, the output does not include the reasoning, as the total shows.
+	total := story.Count(tokens.Member("total"))
+	if u.Input != nil && u.Output != nil && u.Reasoning != nil && total != nil && *total == *u.Input+*u.Output+*u.Reasoning {
+		u.Plus(tokens.Member("reasoning"))
+	}
 	if s.Said(s.Name(info.Member("id")), s.Name(info.Member("modelID")), s.Name(info.Member("providerID")), u) {
 		s.Pays(info.Member("cost"))
 	}
@@ -156,8 +163,16 @@ func (r *openCode) call(p, state canon.Node) {
 		return
 	case "error":
 		outcome, output = story.Failed, state.Member("error")
+		if c.Does != "" && refusedBy(output.String()) {
+			outcome = story.Denied
+		}
 	case "completed":
 		outcome = exitOf(c, state.Member("metadata"))
+
+		// The model called a tool that does not exist, or with other arguments than it requires.
+		if c.Tool == "invalid" {
+			outcome = story.Failed
+		}
 	}
 	if s.Answer(p.Member("callID"), outcome, output) == nil {
 		return
@@ -171,6 +186,13 @@ func (r *openCode) call(p, state canon.Node) {
 		h := s.Handoff(s.Name(told.Member("sessionId")), c.ID)
 		h.Agent = s.Name(state.Member("input").Member("subagent_type"))
 	}
+}
+
+// refusedBy reports whether an error of OpenCode reports that a call was refused. If nobody can be
+// asked, the error also reports that the user refused, so it is no decision of a person.
+func refusedBy(text string) bool {
+	return strings.HasPrefix(text, "The user has specified a rule which prevents you from using this specific tool call") ||
+		strings.HasPrefix(text, "The user rejected permission to use this specific tool call")
 }
 
 // exitOf returns the outcome of a call with the status "completed". A command has this status
