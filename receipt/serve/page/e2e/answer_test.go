@@ -31,9 +31,9 @@ func testAnswer(b *tab) {
 	shown := b.text("#outcome .answer")
 	for _, want := range []string{
 		"Example Cloud signed this, dated 25 April 2026 (by a key that trust.json trusts); the content has not changed since.",
-		"harness_example_cloud", "fingerprint stSf3OLTRJe5RSUZsZwy8_HZGXzC73ZLURTBGC-v3OQ", "the file does not say since when",
+		"harness_example_cloud", "fingerprint stSf3OLTRJe5RSUZsZwy8_HZGXzC73ZLURTBGC-v3OQ", "the file does not state since when",
 		"Task succeeded in 1 min 19 s for USD 0.1842", "workspace.patch.apply approved by", "25 April 2026", "Yes, as what its issuer states.",
-		"If one person sent you both", "that what the issuer states is true",
+		"If the same person sent you both", "that what the issuer states is true",
 	} {
 		if !strings.Contains(shown, want) {
 			b.Errorf("the answer has no %q:\n%s", want, shown)
@@ -240,7 +240,7 @@ func testPaper(t *testing.T, browser context.Context, url string) {
 	b.media("print")
 	b.size(700, 1000)
 	shown := b.text("body")
-	for _, want := range []string{"Record of a verification", "full.json", "Verified", "its SHA-256", "sha256:e1002d78", "trust.json, 23 keys", "checked", "Not shown by this", "This record is not signed"} {
+	for _, want := range []string{"Record of a verification", "full.json", "Verified", "its SHA-256", "sha256:e1002d78", "trust.json, 23 keys", "checked", "This does not show", "This record is not signed"} {
 		if !strings.Contains(shown, want) {
 			t.Errorf("the paper has no %q:\n%s", want, shown)
 		}

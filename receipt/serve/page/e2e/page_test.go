@@ -192,13 +192,13 @@ func testTamper(b *tab) {
 	}
 	b.click("#example")
 	b.expect("Verified", "Unchanged", "Signer confirmed")
-	if shown := b.text("#outcome"); !strings.Contains(shown, "an example that the page brought along") {
+	if shown := b.text("#outcome"); !strings.Contains(shown, "an example that is part of the page") {
 		b.Errorf("the example shows %q", shown)
 	}
 	b.do(chromedp.Focus(chromedp.CSS("#tamper-target")))
 	b.do(chromedp.KeyEvent(kb.Tab + kb.Enter)) // without a mouse
 	b.expect("Refuted", "Changed", "Signer not confirmed")
-	if shown := b.text("#outcome .banner"); !strings.Contains(shown, "Demonstration. This is not the receipt that you were given") || !strings.Contains(shown, "0.1842") {
+	if shown := b.text("#outcome .banner"); !strings.Contains(shown, "Demonstration. This is not the receipt that you received") || !strings.Contains(shown, "0.1842") {
 		b.Errorf("the banner shows %q", shown)
 	}
 	if title := eval[string](b, `document.title`); !strings.HasPrefix(title, "Demonstration") || !strings.HasPrefix(b.said(), "Demonstration") {
@@ -301,7 +301,7 @@ func testProblems(b *tab) {
 	b.click(".choices summary")
 	eval[bool](b, `document.getElementById("at").value = "noon", true`)
 	b.click("#options button")
-	b.wait(`document.getElementById("problem").innerText.includes("Nothing was decided")`)
+	b.wait(`document.getElementById("problem").innerText.includes("There is no verdict")`)
 	if b.count("#outcome *") != 0 || b.said() != "" {
 		b.Errorf("an outcome is left: %q", b.text("#outcome"))
 	}
@@ -365,9 +365,9 @@ func testBroken(t *testing.T, browser context.Context, path string) {
 		t.Fatal(err)
 	}
 	b := load(t, browser, "file://"+broken)
-	b.wait(`document.getElementById("problem").innerText.includes("Nothing was decided")`)
+	b.wait(`document.getElementById("problem").innerText.includes("There is no verdict")`)
 	b.drop(fixture(t, "valid/task.json"))
-	b.wait(`document.getElementById("problem").innerText.includes("Nothing was decided")`)
+	b.wait(`document.getElementById("problem").innerText.includes("There is no verdict")`)
 	if b.count("#outcome *") != 0 {
 		t.Errorf("an outcome of nothing: %s", b.text("#outcome"))
 	}

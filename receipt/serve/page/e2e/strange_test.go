@@ -95,7 +95,7 @@ func testEmpty(b *tab) {
 	}
 	sealed := series(b.T, 2)
 	b.fresh("lost.json", proofOf(b.T, sealed, 1))
-	b.wait(`document.getElementById("given").innerText.includes("Now the receipt.")`)
+	b.wait(`document.getElementById("given").innerText.includes("Now add the receipt.")`)
 	if shown := b.text("main"); strings.Contains(shown, "lost.json") || b.count("#outcome .stranger") > 0 {
 		b.Errorf("after a proof: %s", shown)
 	}
