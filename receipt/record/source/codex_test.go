@@ -44,8 +44,8 @@ func TestCommandsThatDidNotRun(t *testing.T) {
 	for name, c := range map[string]struct{ policy, tool, output, want string }{
 		"a person refuses":    {"untrusted", "exec_command", refused, "denied 1"},
 		"no person is asked":  {"never", "exec_command", refused, "denied 0"},
-		"a rule refuses":      {"untrusted", "exec_command", `exec_command failed: CreateProcess { message: "Rejected(\"not allowed\")" }`, "denied 0"},
-		"no such directory":   {"untrusted", "exec_command", `exec_command failed: CreateProcess { message: "No such file or directory" }`, "failed 0"},
+		"no such directory":   {"untrusted", "exec_command", `exec_command failed: CreateProcess { message: "Rejected(\"No such file or directory\")" }`, "failed 0"},
+		"no such process":     {"untrusted", "write_stdin", "write_stdin failed: Unknown process id 99", "failed 0"},
 		"the policy is never": {"never", "exec_command", "approval policy is Never; reject command — you cannot ask", "denied 0"},
 		"an unknown tool":     {"never", "update_plan", "unsupported call: update_plan", "failed 0"},
 		"a missing image":     {"never", "view_image", "unable to locate image at `/w/a.png`", "failed 0"},
@@ -96,5 +96,27 @@ func TestSettings(t *testing.T) {
 	}
 	if len(spans) != 2 || spans[0] != spans[1] {
 		t.Errorf("the task differs: %q", spans)
+	}
+}
+
+// TestReview verifies that a review is one task, which ends with the turn around the review, and
+// that a command of the user is not a call.
+func TestReview(t *testing.T) {
+	const (
+		entered  = `"event_msg","payload":{"type":"item_completed","turn_id":"t2","item":{"type":"EnteredReviewMode","id":"i1","target":{"type":"uncommittedChanges"}}}`
+		inner    = `"event_msg","payload":{"type":"task_started","turn_id":"t3","turn_attribution":{"turn_id":"t3","parent_turn_id":"t2"}}`
+		exited   = `"event_msg","payload":{"type":"item_completed","turn_id":"t2","item":{"type":"ExitedReviewMode","id":"i2","review_output":{}}}`
+		reviewed = `"event_msg","payload":{"type":"task_complete","turn_id":"t2"}`
+		typed    = `"event_msg","payload":{"type":"item_completed","turn_id":"t3","item":{"type":"CommandExecution","id":"i3","command":["ls"],"source":"user_shell","status":"completed","exit_code":0}}`
+	)
+	logs := []*outlined{outline(t, "s.jsonl", []byte(codexTurn("never", complete, entered, inner, exited, typed, reviewed)))}
+	var got []string
+	for _, task := range tasks(logs, true) {
+		d := taskDraft(t, logs, task)
+		got = append(got, fmt.Sprint(task.ID, " ", d.Lifecycle.FinalState, " ", len(d.SideEffects.A2AHandoffs), " ", len(d.SideEffects.ToolCalls), " ", asText(t, d.Metadata["ignored_records"])))
+	}
+	want := "s.task-t1 SUCCEEDED 0 0 null, s.task-t2 SUCCEEDED 1 0 null"
+	if strings.Join(got, ", ") != want {
+		t.Errorf("%s, want %s", strings.Join(got, ", "), want)
 	}
 }

@@ -171,6 +171,9 @@ func (d *deeds) ended(kind string, p canon.Node) {
 	d.record = kind
 	switch kind {
 	case "exec_command_end":
+		if ofUser(d.s, p) {
+			break
+		}
 		if c := d.did(id, "command", p.Member("command"), p); c != nil {
 			d.runs(c, p.Member("command"))
 		}
@@ -184,6 +187,15 @@ func (d *deeds) ended(kind string, p canon.Node) {
 	case "web_search_end":
 		d.search(id, "web_search", p)
 	}
+}
+
+// ofUser reports whether a person typed a command, which is then no call.
+func ofUser(s *story.Story, n canon.Node) bool {
+	typed := n.Member("source").String() == "user_shell"
+	if typed {
+		s.Note("commands_of_the_user")
+	}
+	return typed
 }
 
 // own returns the call with the given ID, and opens it if the model did not request it. Two records

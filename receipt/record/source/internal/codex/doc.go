@@ -48,6 +48,9 @@
 // aborted. If a turn is open, or in versions without turns, the outcome is unreported. The turns of
 // sessions that work for this session do not end the task.
 //
+// A review is a task: its turn ends with the turn around it. Commands that a person typed
+// (user_shell) are counted, but not listed.
+//
 // Writes: patch_apply_end and items of type FileChange record the applied changes, with the content
 // of added and deleted files. The applied changes take precedence over the text of the patch. If
 // the changes and the text contain different files, all of these files are listed, and

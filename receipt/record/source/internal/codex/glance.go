@@ -10,7 +10,7 @@ import (
 // Glances returns a function that examines the lines of a rollout in order. A task is a turn. In
 // versions without turns, a task begins with a message from a person.
 func Glances() func(canon.Node) story.Glance {
-	turns, asked := false, 0
+	turns, asked, review := false, 0, ""
 	var own file
 	return func(n canon.Node) story.Glance {
 		p := n.Member("payload")
@@ -30,6 +30,9 @@ func Glances() func(canon.Node) story.Glance {
 			g.Whole = true
 		case "event_msg/task_started", "event_msg/turn_started":
 			turns = true
+			if outer := story.Known(p.Member("turn_attribution").Member("parent_turn_id")); outer != "" && outer == review {
+				return g // the review began before
+			}
 			asked++
 			g.Begins = story.Known(p.Member("turn_id"))
 			g.Key = key("turn", g.Begins)
@@ -45,6 +48,10 @@ func Glances() func(canon.Node) story.Glance {
 			g.Answers = []string{story.Known(p.Member("call_id"))}
 		case "event_msg/item_completed":
 			g.Answers = []string{story.Known(p.Member("item").Member("id"))}
+			if typeOf(p.Member("item")) == "EnteredReviewMode" {
+				turns, review = true, story.Known(p.Member("turn_id"))
+				g.Begins, g.Key = review, key("turn", review)
+			}
 		case "event_msg/token_count", "token_usage_record/":
 			total := p.Member("info").Member("total_token_usage")
 			if total.IsZero() {

@@ -34,6 +34,9 @@ func (x items) step(p canon.Node) {
 	case "Reasoning", "Plan", "HookPrompt", "ContextCompaction":
 	// The other items record calls.
 	case "CommandExecution":
+		if ofUser(s, n) {
+			break
+		}
 		if c := x.did(id, "command", n.Member("command"), n); c != nil {
 			x.runs(c, n.Member("command"))
 		}

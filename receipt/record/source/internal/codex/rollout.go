@@ -24,6 +24,7 @@ type Rollout struct {
 
 	turns   map[string]bool      // by turn that began: whether it has ended
 	began   map[string]time.Time // by turn: when it began
+	within  map[string]string    // by outer turn whose beginning is not in the log: the inner turn
 	shared  bool                 // two turns have the same ID, so it is unknown which of them has ended
 	letters int                  // messages between agents
 	started int
@@ -33,7 +34,7 @@ type Rollout struct {
 
 // NewRollout returns a reader of rollouts.
 func NewRollout(s *story.Story) story.Reader {
-	return &Rollout{s: s, turns: map[string]bool{}, began: map[string]time.Time{}, deeds: newDeeds(s)}
+	return &Rollout{s: s, turns: map[string]bool{}, began: map[string]time.Time{}, within: map[string]string{}, deeds: newDeeds(s)}
 }
 
 // IsRollout reports whether a line belongs to a rollout.
@@ -253,7 +254,13 @@ func (r *Rollout) message(f *file, p canon.Node) {
 	s := r.s
 	switch kind := p.Member("type"); kind.String() {
 	case "item_completed":
-		items{r.deeds}.step(p)
+		switch typeOf(p.Member("item")) {
+		case "EnteredReviewMode":
+			r.enterReview()
+		case "ExitedReviewMode":
+		default:
+			items{r.deeds}.step(p)
+		}
 	case "exec_command_end", "patch_apply_end", "mcp_tool_call_end", "web_search_end":
 		r.deeds.ended(kind.String(), p)
 	case "token_count":
@@ -266,11 +273,7 @@ func (r *Rollout) message(f *file, p canon.Node) {
 			r.turn(p, kind.String())
 		}
 	case "entered_review_mode":
-		// A copy of the line has the same time.
-		if at := s.Now(); at.IsZero() || !at.Equal(r.review) {
-			r.reviews, r.review = r.reviews+1, at
-			s.Handoff("", fmt.Sprint("review_", r.reviews)).Agent = "review"
-		}
+		r.enterReview()
 	case "context_compacted":
 		s.Note("compactions")
 	case "user_message":
@@ -284,6 +287,14 @@ func (r *Rollout) message(f *file, p canon.Node) {
 	}
 }
 
+// enterReview records that a review began. A copy of the line has the same time.
+func (r *Rollout) enterReview() {
+	if at := r.s.Now(); at.IsZero() || !at.Equal(r.review) {
+		r.reviews, r.review = r.reviews+1, at
+		r.s.Handoff("", fmt.Sprint("review_", r.reviews)).Agent = "review"
+	}
+}
+
 // turn records that a turn began or ended.
 func (r *Rollout) turn(p canon.Node, what string) {
 	id, over := r.s.Name(p.Member("turn_id")), what != "task_started" && what != "turn_started"
@@ -291,7 +302,17 @@ func (r *Rollout) turn(p canon.Node, what string) {
 		r.aborted = what == "turn_aborted"
 	}
 
+	// A review is a turn within the turn that its end names.
 	ended, begun := r.turns[id]
+	outer := r.s.Name(p.Member("turn_attribution").Member("parent_turn_id"))
+	if _, known := r.turns[outer]; !over && !begun && !known && outer != "" && len(r.turns) < maxTurns {
+		r.within[outer] = id
+	}
+	if inner := r.within[id]; over && !begun && inner != "" {
+		id = inner
+		ended, begun = r.turns[id]
+	}
+
 	switch {
 	// Turns without IDs do not overlap, so they are only counted.
 	case id == "" || len(r.turns) >= maxTurns:

@@ -49,10 +49,10 @@ const (
 	unsupported   = "unsupported call: " // followed by the name of the tool
 	noImage       = "unable to locate image at "
 
-	// Since 0.16x, a command that does not run has an error, which contains the reason.
+	// In newer versions, a command that does not run has an error, which contains the reason.
 	execFailed     = "exec_command failed"
-	refused        = `CreateProcess { message: "Rejected(\"`
-	refusedByUser  = refused + `rejected by user\")" }`
+	refusedByUser  = `CreateProcess { message: "Rejected(\"rejected by user\")" }`
+	inputFailed    = "write_stdin failed"
 	policyPrevents = "approval policy is "
 	policyRefused  = "; reject command"
 )
@@ -91,11 +91,13 @@ func endingOf(tool, server string, output canon.Node) ending {
 		return ending{outcome: story.Rejected}
 	case bytes.HasPrefix(text, []byte(aborted)):
 		return ending{outcome: story.Canceled}
-	case tool == "exec_command" && bytes.HasPrefix(text, []byte(execFailed)):
-		return ending{outcome: execError(text)}
+	case tool == "exec_command" && bytes.HasPrefix(text, []byte(execFailed)) && bytes.HasSuffix(text, []byte(refusedByUser)):
+		return ending{outcome: story.Rejected}
 	case tool == "exec_command" && bytes.HasPrefix(text, []byte(policyPrevents)) && bytes.Contains(text, []byte(policyRefused)):
 		return ending{outcome: story.Denied}
 	case tool == "apply_patch" && bytes.HasPrefix(text, []byte(unverified)),
+		tool == "exec_command" && bytes.HasPrefix(text, []byte(execFailed)),
+		tool == "write_stdin" && bytes.HasPrefix(text, []byte(inputFailed)),
 		tool == "view_image" && bytes.HasPrefix(text, []byte(noImage)),
 		string(text) == unsupported+tool:
 		return ending{outcome: story.Failed}
@@ -109,17 +111,6 @@ func endingOf(tool, server string, output canon.Node) ending {
 	}
 
 	return headerOf(text)
-}
-
-// execError returns the outcome of a command that did not run, according to the error.
-func execError(text []byte) story.Outcome {
-	switch {
-	case bytes.HasSuffix(text, []byte(refusedByUser)):
-		return story.Rejected
-	case bytes.Contains(text, []byte(refused)):
-		return story.Denied
-	}
-	return story.Failed
 }
 
 // headerOf reads the header that may precede a command's output. The output after the header is not
