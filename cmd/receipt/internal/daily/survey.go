@@ -72,7 +72,7 @@ func (v *surveyor) sight(places []*place) (list []*sighted) {
 			list = append(list, s)
 		case p.named:
 			v.result.file(unreadable, p.path, what)
-		case what == errUnknown && describesAgent(p.path):
+		case what == errUnknown && isAside(p.path):
 		default:
 			v.result.file(skipped, p.path, what)
 		}
@@ -81,9 +81,13 @@ func (v *surveyor) sight(places []*place) (list []*sighted) {
 	return list
 }
 
-// describesAgent reports whether a file that is not a log describes a subagent of Claude Code. Such
-// a file has the name agent-ID.meta.json, is next to the subagent's log, and records no action.
-func describesAgent(path string) bool {
+// isAside reports whether a file that is not a log is one that an agent stores next to its logs and
+// that states no action: agent-ID.meta.json next to the log of a subagent of Claude Code, and the
+// index of the snapshots of Copilot CLI.
+func isAside(path string) bool {
+	if dir, name := filepath.Split(path); name == "index.json" {
+		return filepath.Base(dir) == "rewind-file-snapshots"
+	}
 	name, ok := strings.CutSuffix(path, ".meta.json")
 	_, err := os.Stat(name + ".jsonl")
 	return ok && err == nil && strings.HasPrefix(filepath.Base(name), "agent-")

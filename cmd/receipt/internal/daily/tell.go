@@ -187,9 +187,11 @@ func (t *teller) taskRows(of ...status) (list []string) {
 	return list
 }
 
+// fileRows returns a row for each file with one of the given statuses. In the directories of the
+// user's agents, files of other kinds are expected, so they have no rows.
 func (t *teller) fileRows(of ...status) (list []string) {
 	for _, f := range t.result.files {
-		if slices.Contains(of, f.Status) {
+		if slices.Contains(of, f.Status) && (len(t.options.Own) == 0 || f.why != errNoLog) {
 			list = append(list, fmt.Sprintf("%s (%s)", cli.Bare(t.clean(f.Source)), t.reason(f.why)))
 		}
 	}
