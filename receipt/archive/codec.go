@@ -32,7 +32,7 @@ type Codec struct {
 	pool     sync.Pool // of *work
 }
 
-// work is memory for one call, which the next call reuses.
+// work contains the memory for one call. The next call reuses this memory.
 type work struct {
 	text []byte // item as JSON
 	doc  canon.Document
@@ -209,7 +209,7 @@ func (c *Codec) work() *work {
 	return new(work)
 }
 
-// release keeps the memory for the next call unless there is very much of it.
+// release keeps the memory for the next call, unless one of the buffers is larger than 1 MiB.
 func (c *Codec) release(w *work) {
 	const keep = 1 << 20
 	if cap(w.text) <= keep && w.enc.buf.Cap() <= keep {

@@ -41,7 +41,7 @@ type ItemError struct {
 }
 
 // Unwrap returns io.ErrUnexpectedEOF if the sequence ends inside an item that is well-formed up to
-// there. Otherwise, it returns nil.
+// that point. Otherwise, it returns nil.
 func (e *ItemError) Unwrap() error {
 	if e.cut {
 		return io.ErrUnexpectedEOF
@@ -59,7 +59,7 @@ func refuse(start []byte, offset int64, code, format string, args ...any) *ItemE
 	return &ItemError{Offset: offset, Code: code, Detail: fmt.Sprintf(format, args...), Hint: hint(start)}
 }
 
-// hint describes a common mistake if start is typical of it.
+// hint describes the common mistake that start suggests, or returns "".
 func hint(start []byte) string {
 	text := bytes.TrimLeft(start[:min(len(start), 256)], space)
 	if len(text) == 0 || text[0] != '{' && text[0] != '[' {
@@ -76,7 +76,7 @@ const space = " \t\r\n"
 // clip truncates untrusted text that is quoted in a message.
 func clip[T ~string | ~[]byte](text T) string { return untrusted.Cut(text, 80) }
 
-// byteAt describes the byte at a position in words for a message.
+// byteAt returns a description of the byte at a position, for use in a message.
 func byteAt(b []byte, at int) string {
 	if at >= len(b) {
 		return "the end"

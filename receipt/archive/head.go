@@ -70,7 +70,7 @@ func readHead(b []byte) (h head, whole bool) {
 }
 
 // malformed describes why a head is invalid anywhere in an item (RFC 8949 appendix F), or returns
-// empty strings if it is not.
+// empty strings if the head can be valid.
 func (h head) malformed() (code, found string) {
 	switch {
 	case h.info > infoEightBytes && h.info < infoIndefinite:

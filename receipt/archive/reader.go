@@ -17,7 +17,7 @@ type Reader struct {
 
 	buf   []byte // bytes that have been read but not yet used
 	begin int    // position of the current item in buf
-	size  int    // length of the part of the current item that has been parsed
+	size  int    // number of bytes of the current item that have been parsed
 
 	index  int
 	offset int64 // offset of buf[begin] in the sequence

@@ -10,7 +10,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// maxSafe is the largest integer that a double can distinguish from the next integers (RFC 7493
+// maxSafe is the largest integer that a double can distinguish from adjacent integers (RFC 7493
 // section 2.2).
 const maxSafe = 1<<53 - 1
 
@@ -25,7 +25,7 @@ type translator struct {
 	at    int
 	depth int
 	text  []byte
-	cut   bool // the item is only the beginning of one, so its lengths exceed it
+	cut   bool // the item is truncated, so its lengths may exceed it
 }
 
 // malformed returns the reason why neither an archive of an object nor a COSE_Sign1 message can
@@ -173,7 +173,7 @@ func (t *translator) content(h head) ([]byte, *ItemError) {
 	return text, nil
 }
 
-// trimValid returns the part of text that begins with the first byte that is not valid UTF-8.
+// trimValid returns the rest of text, starting at the first byte that is not valid UTF-8.
 func trimValid(text []byte) []byte {
 	for {
 		if r, size := utf8.DecodeRune(text); r != utf8.RuneError || size != 1 {
@@ -286,9 +286,8 @@ func (t *translator) key(previous []byte, first bool) ([]byte, *ItemError) {
 	return key, nil
 }
 
-// compareKeys compares two keys by their encodings (RFC 8949 section 4.2.1). The head of a string
-// contains its length in bytes, and the head of a longer string sorts after that of a shorter one,
-// so the longer string sorts after the shorter one.
+// compareKeys compares two keys by their encodings (RFC 8949 section 4.2.1). A longer string sorts
+// after a shorter string, because the head of a string contains its length in bytes.
 func compareKeys(a, b []byte) int {
 	if len(a) != len(b) {
 		return len(a) - len(b)
