@@ -41,11 +41,12 @@
 //
 // # Other trees
 //
-// In an older construction, Harn hashes hashes as text, makes no distinction between leaves and
-// nodes, and pairs an odd node with itself. With this construction, the lists a, b, c and a, b, c,
-// c have the same root (CVE-2012-2459), and the root of a single receipt is its own hash. Roots
-// from the older construction are rejected. [Manifest.Explain] recognizes roots that were computed
-// with this construction or from the wrong data, and distinguishes them from other incorrect roots.
+// In an older construction, Harn hashes the textual form of the hashes, does not distinguish
+// between leaves and nodes, and pairs an odd node with itself. With this construction, the lists a,
+// b, c and a, b, c, c have the same root (CVE-2012-2459), and the root of a single receipt is its
+// own hash. Roots from the older construction are rejected. [Manifest.Explain] recognizes roots
+// that were computed with this construction or from the wrong data, and distinguishes them from
+// other incorrect roots.
 //
 // # Stability
 //

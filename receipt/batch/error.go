@@ -21,7 +21,7 @@ func (e *DraftError) Unwrap() error { return e.Err }
 
 // A RootError indicates that the root in a manifest does not match the leaves in it.
 type RootError struct {
-	Detail string // both roots and, if [Manifest.Explain] has an explanation, the explanation
+	Detail string // both roots, followed by the result of [Manifest.Explain] unless it is empty
 }
 
 // Error returns the detail.

@@ -101,7 +101,7 @@ func (m *Manifest) Check(d *canon.Document) error {
 	return nil
 }
 
-// explained returns the end of a message about an incorrect root, or "" without an explanation.
+// explained returns the end of a message about an incorrect root, or "" if there is no explanation.
 func explained(why string) string {
 	if why == "" {
 		return ""
@@ -143,7 +143,7 @@ func (m *Manifest) Explain(stated canon.Digest) string {
 	circular := canon.Digest(checkpoint.Root())
 	switch stated {
 	case upstreamRoot(hashes):
-		if len(hashes) == 1 { // older construction does not change a single leaf
+		if len(hashes) == 1 { // the older construction does not change a single leaf
 			return "the stated root is the hash of the batch's only receipt, which covers the root: it would be circular" + rule
 		}
 		return "the stated root is that of Harn's older tree over the receipt hashes" + ambiguous + rule
@@ -198,9 +198,9 @@ const (
 )
 
 // upstreamRoot computes a root as harn-provenance-receipt-v1 receipts do for their events. The
-// leaves are the strings "sha256:…", a parent is the SHA-256, also as a string, of two concatenated
-// strings, and an odd node is paired with itself. The root is used only to recognize an incorrect
-// root, and is never accepted.
+// leaves are the strings "sha256:…". A parent is the SHA-256, in the same form, of its two
+// concatenated children. An odd node is paired with itself. The root is used only to recognize an
+// incorrect root, and is never accepted.
 func upstreamRoot(level []canon.Digest) canon.Digest {
 	for len(level) > 1 {
 		var parents []canon.Digest

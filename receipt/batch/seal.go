@@ -26,7 +26,7 @@ type Batch struct {
 //
 // A draft must be a document that [receipt.SealDocument] accepts, and must not have a merkle_root.
 // Each draft must have a different receipt_id. If any draft cannot be sealed, none of them is
-// sealed. The error then contains one *[DraftError] for each such draft (errors.Join), which lists
+// sealed. The error then joins one *[DraftError] for each such draft (see errors.Join), which lists
 // all problems of the draft. A batch has at most [MaxEntries] drafts.
 func Seal(ctx context.Context, drafts []*canon.Document, heads map[chain.Stream]chain.Head, signer receipt.Signer) (*Batch, error) {
 	if err := checkCount(len(drafts)); err != nil {
@@ -160,7 +160,7 @@ func (t *trial) place(i int, stream chain.Stream) (before int, head chain.Head, 
 // repeated reports a receipt_id that an earlier draft already has.
 func (t *trial) repeated(i int, id canon.Node) []receipt.Problem {
 	if id.Kind() != canon.KindString {
-		return nil // is reported by the schema check
+		return nil // the schema check reports this
 	}
 	first, found := t.ids[id.String()]
 	if !found {
