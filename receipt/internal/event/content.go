@@ -7,9 +7,9 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// A Content is the content of a message, which is added block by block. Its digest is computed over
-// the RFC 8785 form of an array of blocks in which successive text blocks are joined, so the digest
-// does not depend on how the message was split.
+// A Content computes the digest of a message's content, which is added block by block. The digest
+// is computed over the RFC 8785 form of an array of blocks. Successive text blocks are joined, so
+// the digest does not depend on how the message was split.
 type Content struct {
 	sum    hash.Hash
 	blocks int

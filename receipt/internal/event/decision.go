@@ -2,8 +2,8 @@ package event
 
 import "github.com/receiptkit/receiptkit/canon"
 
-// Decisions returns the words that approve, cancel, or time out. Every other word is a denial,
-// because only recognized words approve.
+// Decisions returns the words that mean "approved", "canceled", or "timed out". Every other word is
+// a denial, because only recognized words approve.
 func Decisions() Words {
 	return NewWords(
 		"approved", Approved, "approve", Approved, "allow", Approved, "allowed", Approved, "granted", Approved, "accepted", Approved,
@@ -12,9 +12,9 @@ func Decisions() Words {
 	)
 }
 
-// DecisionOf returns the decision in an answer. If the answer has no decision member, it approves
-// if approved or accepted is true. An answer never approves if approved or accepted is present and
-// not true.
+// DecisionOf returns the decision in an answer. If the answer has no member "decision", it approves
+// if the member "approved" or "accepted" is true. An answer never approves if one of these two
+// members is present and not true.
 func DecisionOf(answer canon.Node) string {
 	n, decision := answer.Member("decision"), Denied
 	switch {
@@ -29,7 +29,8 @@ func DecisionOf(answer canon.Node) string {
 	return decision
 }
 
-// Declines reports whether the member approved or accepted of an answer is present and not true.
+// Declines reports whether the member "approved" or "accepted" of an answer is present and not
+// true.
 func Declines(answer canon.Node) bool {
 	for _, name := range []string{"approved", "accepted"} {
 		if n := answer.Member(name); !Absent(n) && !n.Bool() {

@@ -26,8 +26,8 @@
 //
 // # Digest
 //
-// [Log.Digest] returns the digest of the log that a receipt states as its event_log: the SHA-256 of
-// the canonical forms (RFC 8785) of all events of the task, including events of unknown kinds, each
+// [Log.Digest] returns the digest that a receipt states as its event_log. It is the SHA-256 of the
+// canonical forms (RFC 8785) of all events of the task, including events of unknown kinds, each
 // followed by a line feed. The function that applies an event reports whether the digest covers the
 // event; events after the end are not covered.
 //

@@ -32,8 +32,8 @@ type Part struct {
 }
 
 // Emit creates the next event, with the given kind, and passes it to the recorder. The payload must
-// be a JSON object. If the recorder returns an *[Error], Emit returns a copy whose Index is that of
-// the part.
+// be a JSON object. If the recorder returns an *[Error], Emit returns a copy whose Index is the
+// number of the part.
 func (m *Emitter) Emit(around Envelope, of Part, kind string, payload []byte) error {
 	// The recorder parses the text, so that created events get the same checks as logged events.
 	m.number++
@@ -65,8 +65,8 @@ type Envelope struct {
 	Replayed, Replay                canon.Node
 }
 
-// Append appends an event of the task, using the number, in decimal, as both the ID and the
-// sequence. The payload must be a JSON object.
+// Append appends an event of the task to b. The number, in decimal, is both the ID and the sequence
+// number of the event. The payload must be a JSON object.
 func (v Envelope) Append(b []byte, number int, kind string, at time.Time, payload []byte) []byte {
 	id, when := strconv.Itoa(number), receipt.At(at).String()
 	b = append(append(b, `{"object":"event","metadata":{},"id":"`...), id...)

@@ -18,7 +18,7 @@ import (
 type Event struct {
 	Index    int // number of the event among those passed to the log, from 1
 	ID, Kind string
-	Task     string // the task that the event names, or else its resource if that is a task; otherwise ""
+	Task     string // the task that the event names; otherwise, the resource if it is a task; otherwise ""
 	Resource Resource
 	Sequence int64 // sequence number among the events of the same resource
 	At       time.Time
@@ -320,8 +320,8 @@ func (e *Event) OptionalDigest(of canon.Node, name string) receipt.OptionalDiges
 	return receipt.OptionalDigest{Digest: e.Digest(of, name), Null: of.Member(name).Kind() == canon.KindNull}
 }
 
-// replays returns the ID of the replay task that this event belongs to if the event names the task
-// of the replay's source, and "" otherwise.
+// replays returns the ID of the replay task if the event names the source of the replay as its
+// task, and "" otherwise.
 func (e *Event) replays() string {
 	meta := e.Root.Member("replay")
 	if source := e.Text(meta, "source_task_id"); source == "" || source != e.Task {

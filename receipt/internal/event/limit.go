@@ -72,7 +72,7 @@ const (
 // A LimitError indicates that a limit was exceeded.
 type LimitError struct {
 	Limit
-	Found int64 // a lower bound on the actual number; 0 if only the fact that it exceeds Most is known
+	Found int64 // a lower bound on the actual number, or 0 if it is only known to exceed Most
 }
 
 // Error returns the limit, the actual number, and a way to avoid exceeding the limit.

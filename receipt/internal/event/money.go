@@ -11,7 +11,7 @@ import (
 // Amounts of money are added as decimal numbers, so 0.1 and 0.2 are exactly 0.3. A receipt contains
 // the double nearest to the sum, with the fewest digits that identify it.
 const (
-	maxDecimals = 40 // digits after the decimal point; more than the text of any double near one cent has
+	maxDecimals = 40 // maximum number of digits after the decimal point; more than any double near one cent needs
 	maxWhole    = 15 // before the point
 )
 
@@ -57,8 +57,8 @@ func ParseMoney(text string) (*Money, bool) {
 // Plus adds n to m.
 func (m *Money) Plus(n *Money) { m.Int.Add(&m.Int, &n.Int) }
 
-// Agrees reports whether two amounts differ by less than a billionth of their unit, which can
-// result from adding doubles.
+// Agrees reports whether two amounts differ by less than a billionth of their unit. Adding doubles
+// can result in such a difference.
 func (m *Money) Agrees(n *Money) bool {
 	d := new(big.Int).Sub(&m.Int, &n.Int)
 	return len(d.Abs(d).String()) <= maxDecimals-9

@@ -59,8 +59,8 @@ const noHost = "unknown"
 
 // HostOf returns only the host from a URL or a host:port string, because user information, paths,
 // and queries may contain secrets. It returns noHost and false if there is no host, or if URL
-// parsers disagree about the host (RFC 3986 section 3.2; browsers treat a backslash as a slash,
-// ignore whitespace, and normalize wide characters).
+// parsers disagree about the host (RFC 3986 section 3.2). For example, browsers treat a backslash
+// as a slash, ignore whitespace, and normalize wide characters.
 func HostOf(at string) (host string, clear bool) {
 	switch scheme, rest, ok := strings.Cut(at, "://"); {
 	case ok && isScheme(scheme):

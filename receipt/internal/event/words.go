@@ -21,7 +21,8 @@ func NewWords(pairs ...string) Words {
 	return table
 }
 
-// Meaning returns the meaning of a word, or otherwise if the table does not contain the word.
+// Meaning returns the meaning of a word, or the argument otherwise if the table does not contain
+// the word.
 func (t Words) Meaning(word, otherwise string) string {
 	for _, w := range t {
 		if w.Word == word {
@@ -45,8 +46,8 @@ const (
 )
 
 // HandoffStatuses maps the states of work by another agent or a bridge worker to handoff statuses.
-// Any other state, such as running, means accepted, because that status does not mean that the work
-// has ended.
+// Any other state, such as "running", is mapped to "accepted", because that status does not mean
+// that the work has ended.
 func HandoffStatuses() Words {
 	return Words{
 		{"rejected", "rejected"}, {"denied", "rejected"},
