@@ -13,18 +13,18 @@ import (
 type Checked struct {
 	Receipts  int // number of rows that were read
 	Verified  int
-	Undecided int // intact receipts for whose signatures evidence is missing
+	Undecided int // intact receipts that lack evidence for verifying their signatures
 	Streams   []StreamHead
-	Pruned    int  // receipts whose content is in archives and whose hashes match the roots of checkpoints
-	Unsigned  int  // checkpoints that cover pruned receipts and that no trusted key of their log signed
-	Audited   bool // the structures of the database, and rows that belong to no stream, were checked; see Check
+	Pruned    int  // receipts that are only in archives and whose hashes match the roots of checkpoints
+	Unsigned  int  // unsigned checkpoints of pruned receipts: no trusted key of their log signed them
+	Audited   bool // whether the structures of the database, and rows that belong to no stream, were checked; see Check
 	Marked    bool // the end of the ledger was compared with an external record
 	Faults    int  // number of faults that were passed to the callback of Check
 }
 
-// Verdict returns the verdict on the ledger: refuted if there are faults, undecided if there are no
-// faults but a receipt is undecided or a checkpoint of pruned receipts is unsigned, and verified
-// otherwise.
+// Verdict returns the verdict on the ledger. It is refuted if there are faults, undecided if there
+// are no faults but some receipts are undecided or some checkpoints of pruned receipts are
+// unsigned, and verified otherwise.
 func (c *Checked) Verdict() receipt.Verdict {
 	switch {
 	case c.Faults > 0:
@@ -39,15 +39,14 @@ func (c *Checked) Verdict() receipt.Verdict {
 // of the streams. For a [Pruner], it also checks the prunings, and for an [Auditor], it also checks
 // the structures of the database. It uses v to verify receipts. If the policy of v requires only
 // integrity, signatures are not checked. report is called for each fault as soon as it is found.
-// seen, if not nil, is called with the number of receipts that have been read. It is first called,
-// with 0, after the structures have been checked, which takes a long time for a large ledger. If
-// Check returns an error, the check itself failed and is incomplete.
+// seen, if not nil, is called with the number of receipts that have been read. The first call, with
+// 0, follows the check of the structures, which takes a long time for a large ledger. If Check
+// returns an error, the check itself failed and is incomplete.
 //
-// If r is not an Auditor, the structures are not checked and rows that belong to no stream are not
-// found. Audited is then false. If the receipts at the end of a stream were removed together with
-// the head, the ledger itself does not show that. An external record does, such as the FILE-head of
-// a SQLite ledger. If there is no such record, compare the heads with copies that were stored
-// elsewhere.
+// If r is not an Auditor, the structures are not checked, rows that belong to no stream are not
+// found, and Audited is false. If the receipts at the end of a stream were removed together with
+// the head, only an external record, such as the FILE-head of a SQLite ledger, shows that they are
+// missing. If there is no such record, compare the heads with copies that were stored elsewhere.
 func Check(ctx context.Context, r Reader, v *receipt.Verifier, report func(Fault), seen func(receipts int)) (*Checked, error) {
 	c := &checker{Reader: r, ctx: ctx, verifier: v, tell: report, seen: seen}
 	if seen == nil {
@@ -125,8 +124,8 @@ func (c *checker) prunings() error {
 	return proven(list, p.Hashes(c.ctx, list[len(list)-1].Last))
 }
 
-// unchanged checks that no receipts have been pruned in the meantime, because the hashes of these
-// receipts were not compared with a checkpoint.
+// unchanged checks that no receipts have been pruned in the meantime, because the hashes of newly
+// pruned receipts have not been compared with a checkpoint.
 func (c *checker) unchanged() error {
 	p, ok := c.Reader.(Pruner)
 	if !ok {

@@ -13,13 +13,13 @@ type Database interface {
 	io.Closer
 }
 
-// A Driver opens ledgers in one kind of database, given their addresses, such as
+// A Driver opens ledgers in one kind of database. Each ledger has an address, such as
 // postgres://host/name. A program passes drivers to the commands, because there is no global
 // registry. Errors must not contain a password from an address.
 type Driver struct {
 	Scheme string // such as postgres
 
-	// Open opens an existing ledger, which is read-only unless write is true.
+	// Open opens an existing ledger. If write is false, the ledger is read-only.
 	Open func(ctx context.Context, address string, write bool) (Database, error)
 
 	// Create creates a new ledger. If the ledger already exists, the error is fs.ErrExist.

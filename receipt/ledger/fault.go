@@ -7,8 +7,8 @@ import (
 	"github.com/receiptkit/receiptkit/chain"
 )
 
-// A Fault describes damage to a ledger: a row differs from what was stored, because that row, or a
-// row that refers to it, was altered. If a method returns a Fault as an error, it does not return
+// A Fault describes damage to a ledger: a row does not match what was stored, because that row or a
+// row that refers to it was altered. If a method returns a Fault as an error, it does not return
 // the content of the row.
 type Fault struct {
 	Code     string       // a code of package receipt, or FaultFile, FaultMissing, FaultUnreadable, or FaultRow
@@ -18,7 +18,7 @@ type Fault struct {
 	Detail   string
 }
 
-// These are codes of faults in addition to those of package receipt.
+// These are the fault codes that package receipt does not define.
 const (
 	FaultFile       = "ledger_file"       // the database reports that its own file is damaged
 	FaultMissing    = "ledger_missing"    // a row is missing

@@ -19,8 +19,8 @@ type Key struct {
 	Stream   chain.Stream
 	Position uint64
 
-	// Rival is the sequence number of a row. It selects the first row in the same stream that was
-	// stored before that row and names the same predecessor.
+	// Rival is the sequence number of a row. It selects the earliest row of the same stream that
+	// names the same predecessor and was stored before that row.
 	Rival int64
 
 	// Sees excludes rows in streams for which it returns false. These rows are excluded before they
@@ -29,7 +29,7 @@ type Key struct {
 	Sees func(chain.Stream) bool
 }
 
-// selects reports whether a row is the one that the key selects.
+// selects reports whether the key selects a row.
 func (k *Key) selects(r *Row) bool {
 	switch {
 	case k.ID != "":
@@ -42,7 +42,7 @@ func (k *Key) selects(r *Row) bool {
 	return true
 }
 
-// Lookup returns the row that a key selects if the row is intact, and a *[Fault] otherwise. The
+// Lookup returns the row that a key selects. If the row is not intact, the error is a *[Fault]. The
 // content of the receipt in the row may not match its hash.
 func Lookup(ctx context.Context, s Store, k Key) (*Row, error) {
 	r, err := s.Find(ctx, k)
@@ -139,16 +139,16 @@ func Linked(ctx context.Context, s Store, k Key) (r *Row, link receipt.Check, er
 	return r, receipt.Check{Status: receipt.StatusPassed}, nil
 }
 
-// A StreamHead is a stream in the ledger and its head.
+// A StreamHead contains a stream in the ledger and its head.
 type StreamHead struct {
 	Stream chain.Stream
 	Head   chain.Head
 	Last   uint64 // the highest position of a row in the stream; equal to Head.Count if the stream is intact
 }
 
-// Heads returns all streams with their heads, in the order of chain.Stream.Compare. It checks that
-// each head has the hash and the count of the last receipt in its stream. If not, the error is a
-// *[Fault].
+// Heads returns all streams with their heads, in the order that chain.Stream.Compare defines. It
+// checks that each head has the hash and the count of the last receipt in its stream. If not, the
+// error is a *[Fault].
 func Heads(ctx context.Context, r Reader) ([]StreamHead, error) {
 	list, err := r.Streams(ctx)
 	if err != nil {

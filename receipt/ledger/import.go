@@ -48,7 +48,7 @@ var (
 	ErrGap = errors.New("it does not follow the last receipt of its stream in the ledger; import the earlier receipts first")
 
 	// ErrFork indicates that the ledger has a different receipt at the position of an imported
-	// receipt. There are then two histories of the stream, which no import can repair.
+	// receipt. The stream then has two different histories, and no import can repair this.
 	ErrFork = errors.New("the ledger has a different receipt at this position, so the stream forks")
 )
 
@@ -160,8 +160,8 @@ type plan struct {
 	hashes map[canon.Digest]bool       // hashes of the planned receipts
 }
 
-// make creates a plan up to the first receipt that cannot be stored, and returns an error with the
-// index of that receipt, from 0.
+// make creates a plan that ends before the first receipt that cannot be stored. It returns the
+// reason, with the index of that receipt, from 0.
 func (p *plan) make() (*ImportError, error) {
 	for n, r := range p.waiting {
 		err := p.plan(r)

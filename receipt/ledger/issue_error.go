@@ -17,12 +17,12 @@ var ErrClosed = errors.New("ledger: the issuer is closed; issue the draft with a
 //		// issue the same draft again later
 //	}
 type IssueError struct {
-	Stage     string // stage at which Issue failed, which is one of, in order: accept, seal, head (reading the head of the stream), sign, and store
+	Stage     string // stage at which Issue failed: accept, seal, head (reading the head of the stream), sign, or store, in this order
 	Stored    Stored // whether the receipt for the draft is stored
 	Temporary bool   // issuing the same draft later may succeed, because the store, the signer, or a context failed
 
-	// Err is the cause. At the seal stage, it is a *[receipt.InvalidError] or a *[SecretsError]; at
-	// the sign stage, it is the error from the signer; and at the head and store stages, it is the
+	// Err is the cause. At the seal stage, it is a *[receipt.InvalidError] or a *[SecretsError]. At
+	// the sign stage, it is the error from the signer. At the head and store stages, it is the
 	// error from the store, such as ErrDuplicateID, ErrUnsigned, ErrHeadMoved, or a *[PrunedError].
 	Err error
 }

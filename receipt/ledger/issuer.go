@@ -17,7 +17,7 @@ import (
 
 // An Issuer creates receipts from drafts and appends them to their streams. Its methods are safe
 // for concurrent use, but its fields must not change after the first call. A stream waits for the
-// slowest call of its signer, so a signer should return when its context ends.
+// slowest call to the signer, so the signer should return when its context ends.
 type Issuer struct {
 	Store  Store
 	Signer receipt.Signer // required unless Unsigned is set
@@ -27,9 +27,9 @@ type Issuer struct {
 	// be added later with [Sign].
 	Unsigned bool
 
-	// Now returns the issued_at for drafts and documents that have none. It is called when the
-	// draft is linked, so that the times in a stream do not decrease unless the clock does. If Now
-	// is nil, such drafts are refused.
+	// Now returns the issued_at for drafts that have none. It is called when the draft is linked,
+	// so the times in a stream never decrease unless the clock goes backward. If Now is nil, such
+	// drafts are refused.
 	Now func() time.Time
 
 	// Secrets finds values that must not be in a receipt. If it is nil, the default policy of
@@ -41,8 +41,8 @@ type Issuer struct {
 
 	// StoreTimeout limits the duration of each call to Head, Append, and Find. Zero means no limit,
 	// which is suitable for SQLite, because SQLite waits at most one minute for other processes. A
-	// store on a network needs a limit. The context of a call has the values of the context of the
-	// draft that has waited longest, but does not end with it.
+	// store on a network needs a limit. The context of a call has the same values as the context of
+	// the draft that has waited longest, but does not end with that context.
 	StoreTimeout time.Duration
 
 	once sync.Once
@@ -110,9 +110,10 @@ func (i *Issuer) Issue(ctx context.Context, draft json.Marshaler) (*receipt.Seal
 const untilKnownPause = 100 * time.Millisecond
 
 // IssueUntilKnown is like Issue, but if the outcome is unknown, it issues the same draft again
-// until the outcome is known, the context ends, or the issuer is closed. Stored is StoredUnknown in
-// its error only in the last two cases. There is never a second receipt for the draft. If ctx has
-// no deadline, IssueUntilKnown waits until the outcome is known.
+// until the outcome is known, the context ends, or the issuer is closed. In its error, Stored is
+// StoredUnknown only in the last two cases, or if the stored receipt has been pruned and cannot be
+// compared with the draft. There is never a second receipt for the draft. If ctx has no deadline,
+// IssueUntilKnown waits until the outcome is known.
 func (i *Issuer) IssueUntilKnown(ctx context.Context, draft json.Marshaler) (*receipt.Sealed, error) {
 	sealed, err := i.Issue(ctx, draft)
 	doubt, failed := errors.AsType[*IssueError](err)
@@ -127,8 +128,8 @@ func (i *Issuer) IssueUntilKnown(ctx context.Context, draft json.Marshaler) (*re
 			return nil, doubt
 		}
 
-		// Only a result about the receipt_id also applies to the earlier attempts. An error that
-		// means only that this attempt stored nothing does not apply to earlier attempts.
+		// Only a result about the receipt_id also applies to the earlier attempts. If this attempt
+		// stored nothing, an earlier one may still have stored the receipt.
 		sealed, err = i.Issue(ctx, draft)
 		switch {
 		case err == nil, answers(err):
@@ -139,7 +140,8 @@ func (i *Issuer) IssueUntilKnown(ctx context.Context, draft json.Marshaler) (*re
 	}
 }
 
-// answers reports whether an error is about a receipt that is stored under the receipt_id.
+// answers reports whether an error is about the receipt that is stored under the draft's
+// receipt_id.
 func answers(err error) bool {
 	return errors.Is(err, ErrDuplicateID) || errors.Is(err, ErrUnsigned) || errors.As(err, new(*PrunedError))
 }
@@ -243,7 +245,7 @@ func (i *Issuer) work(s chain.Stream, q *queue) {
 	}
 }
 
-// take returns the next run, which contains at most one job per receipt_id and no jobs whose
+// take returns the next run, which contains at most one job per receipt_id and omits jobs whose
 // callers have left. If the queue is empty, take removes it and returns nil.
 func (i *Issuer) take(s chain.Stream, q *queue) []*job {
 	i.mu.Lock()

@@ -12,8 +12,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// A Cut describes receipts that have been compared with a checkpoint and an archive, and that may
-// be pruned.
+// A Cut describes receipts that may be pruned, because they have been compared with a checkpoint
+// and an archive.
 type Cut struct {
 	Pruning        // without its archive
 	Receipts int64 // number of receipts that have content; 0 if all were pruned earlier
@@ -22,8 +22,8 @@ type Cut struct {
 
 // Prunable compares the first receipts in the ledger with a checkpoint that covers them and with an
 // archive, so that their content can be removed from the ledger. The checkpoint must have been
-// signed by a key in trust. The archive must yield exactly those receipts that have not been
-// pruned, as JSON in the stored form and in the order of Walk.
+// signed by a key in trust. The archive must yield exactly the receipts that have not been pruned,
+// as JSON, in the form in which they are stored and in the order of Walk.
 //
 // Prunable does not change or lock anything. The error is a *[PruneError], a *[Fault], an error
 // from the archive, or an error from reading the ledger.
@@ -151,12 +151,12 @@ func (a *archived) end() error {
 }
 
 // Prune removes the content of the receipts in c from the ledger. archive and digest must be the
-// name and digest of the archive with which the receipts were compared. It should be in durable
-// storage, because the ledger has no other copy. Prune returns the number of receipts that were
-// pruned.
+// name and digest of the archive with which the receipts were compared. The archive should be in
+// durable storage, because it becomes the only copy of the content. Prune returns the number of
+// receipts that were pruned.
 //
-// Prune is a single transaction, which takes longer if there are many receipts; other writers wait
-// for it. The error is the error from [Pruner.Cut].
+// Prune uses a single transaction, for which other writers wait. The more receipts there are, the
+// longer it takes. The error is the error from [Pruner.Cut].
 func Prune(ctx context.Context, p Pruner, c *Cut, archive string, digest canon.Digest) (receipts int64, err error) {
 	if c.Receipts == 0 {
 		return 0, nil

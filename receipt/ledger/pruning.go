@@ -129,10 +129,11 @@ func pruneFailure(code receipt.Code, format string, args ...any) error {
 
 // A PruneError describes why receipts may not be pruned. Nothing was changed.
 type PruneError struct {
-	// Code is CodeCheckpointInvalid, CodeUnknownKey, or CodeKeyRevoked if the reason is the
-	// checkpoint itself, CodeTruncated if it covers more receipts than the ledger has, or
-	// CodeMerkleRootMismatch if it covers different receipts. Code is "" if the archive does not
-	// contain exactly the receipts to be pruned, byte for byte and in the same order.
+	// Code is CodeCheckpointInvalid, CodeUnknownKey, or CodeKeyRevoked if the checkpoint itself is
+	// the reason. It is CodeTruncated if the checkpoint covers more receipts than the ledger has,
+	// and CodeMerkleRootMismatch if the checkpoint covers different receipts. Code is "" if the
+	// archive does not contain exactly the receipts to be pruned, byte for byte and in the same
+	// order.
 	Code   receipt.Code
 	Index  uint64 // number of the receipt in the archive, from 1; 0 if the reason is the checkpoint
 	ID     string // receipt_id of the stored receipt with that number, or ""
@@ -148,6 +149,5 @@ func (e *PruneError) Error() string {
 }
 
 // ErrPruneChanged indicates that another process pruned receipts while they were being read, or
-// signed them while they were being compared with an archive. The caller must start from the
-// beginning.
+// signed them while they were being compared with an archive. The caller must start over.
 var ErrPruneChanged = errors.New("ledger: other processes pruned or signed the receipts in the meantime")

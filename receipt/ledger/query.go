@@ -44,8 +44,8 @@ func (q *Query) all() bool {
 	return q.Task == "" && q.Session == "" && q.Stream == nil && q.Sees == nil && q.From.IsZero() && q.Before.IsZero() && q.Until.IsZero()
 }
 
-// Selects reports whether the query selects a row, disregarding Until, Pruned, and Limit, which
-// depend on other rows.
+// Selects reports whether the query selects a row. It ignores Pruned, and also Until and Limit,
+// which depend on other rows.
 func (q *Query) Selects(r *Row) bool {
 	switch {
 	case q.Task != "" && r.Task != q.Task && r.Subject != q.Task,

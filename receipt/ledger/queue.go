@@ -20,8 +20,8 @@ type job struct {
 	undated bool // the issuer sets issued_at
 	taken   bool // the job is part of a run; guarded by mu of the issuer
 
-	// This is the receipt for the current predecessor. It is kept as long as the predecessor
-	// remains the same.
+	// These fields describe the receipt for the current predecessor. They are kept as long as the
+	// predecessor remains the same.
 	after   chain.Head
 	sealed  *receipt.Sealed
 	checked bool // for secrets
@@ -115,7 +115,7 @@ func (a *attempt) fail(err error) {
 // if no other process has appended receipts first.
 const signingTurn = 250 * time.Millisecond
 
-// These are limits after which a store is no longer trusted.
+// If one of these limits is reached, the store is no longer trusted.
 const (
 	mostRounds = 1000 // number of rounds in which the head has moved
 	mostStale  = 16   // number of rounds in which the store reports that the head has moved, but returns the same head
@@ -176,7 +176,7 @@ func (a *attempt) round(ctx context.Context, again bool) (head chain.Head, moved
 	}
 
 	// The outcome is known only if the error describes it. A store may wrap ErrNotStored in
-	// addition to one of the other two errors, which are more specific.
+	// addition to ErrHeadMoved or ErrDuplicateID, which are more specific.
 	switch err := a.append(ctx, head, a.run[:ready]); {
 	case err == nil:
 		n := 0
@@ -242,9 +242,9 @@ func (a *attempt) link(head chain.Head) {
 	})
 }
 
-// sign signs the receipts of the run and returns how many of them can be appended, which is the
-// number of receipts before the first one that could not be signed. The receipts after that one
-// name it as their predecessor, so they must be linked and signed again.
+// sign signs the receipts of the run. It returns the number of receipts before the first one that
+// could not be signed, because only these receipts can be appended. Later receipts follow the
+// receipt that could not be signed, so they must be linked and signed again.
 func (a *attempt) sign() (ready int) {
 	if a.Signer == nil {
 		return len(a.run)

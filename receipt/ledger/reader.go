@@ -11,10 +11,10 @@ import (
 //
 // This order is the same for all callers and never changes. The receipts of a walk are a prefix of
 // every later walk, and a receipt that becomes visible later comes after all receipts that were
-// visible before. A store with concurrent writers must therefore not show a receipt as long as a
-// receipt with a lower sequence number may still be committed. Cursors and checkpoints depend on
-// this order. Otherwise, a cursor would skip receipts forever, and the root of a checkpoint would
-// change.
+// visible before. A store with concurrent writers must therefore not show a receipt while a receipt
+// with a lower sequence number might still be committed. Cursors and checkpoints depend on this
+// order. If the order changed, a cursor could skip receipts forever, and the root of a checkpoint
+// could change.
 //
 // Walk yields only intact rows (see [Row.Intact]); for a row that was altered, it yields a
 // *[Fault].
@@ -38,10 +38,10 @@ type Reader interface {
 type Replacer interface {
 	Store
 
-	// Replace durably replaces the bytes of a stored receipt if they are still equal to was, and
-	// reports whether it replaced them. The hash of the receipt must not change. If nothing was
-	// replaced because of an error, the error is or wraps ErrNotStored. After any other error, the
-	// receipt may or may not have been replaced.
+	// Replace durably replaces the stored bytes of a receipt, provided that they still match the
+	// argument was, and reports whether it replaced them. The hash of the receipt must not change.
+	// If nothing was replaced because of an error, the error is or wraps ErrNotStored. After any
+	// other error, the receipt may or may not have been replaced.
 	Replace(ctx context.Context, was, is *receipt.Sealed) (replaced bool, err error)
 }
 

@@ -32,7 +32,8 @@ type Row struct {
 	Place  *Place // the place of the row; nil if it was not read
 }
 
-// A Place describes the rows around a row in the database.
+// A Place describes the stream of a row and the previous row in that stream, according to the
+// database.
 type Place struct {
 	Head     chain.Head   // head of the stream of the row; zero if there is no such stream
 	Before   int64        // sequence number of the previous row in the stream; 0 if there is none
@@ -82,7 +83,7 @@ func follows(l chain.Link, previous canon.Digest) bool {
 	return !l.First && l.Previous == previous
 }
 
-// of sets the columns of the row to the values for a receipt.
+// of fills in the columns of the row from a receipt.
 func (r *Row) of(doc *canon.Document, json []byte) error {
 	link, ok := chain.LinkOf(doc)
 	if !ok {
@@ -112,9 +113,8 @@ func (r *Row) of(doc *canon.Document, json []byte) error {
 	return nil
 }
 
-// Intact returns a *[Fault] if a row was altered. It compares the row with the receipt in the row
-// and with the place of the row. It does not check whether the content of the receipt matches its
-// hash.
+// Intact returns a *[Fault] if a row was altered. It compares the row with its receipt and its
+// place. It does not check whether the content of the receipt matches its hash.
 func (r *Row) Intact() error {
 	var fault *Fault
 	if r.Pruned {
@@ -178,8 +178,9 @@ func (r *Row) differences(own *Row) (columns []string) {
 	return columns
 }
 
-// placed checks the position of a row. The row must follow the row that its receipt names and have
-// been stored after it, and the last row of a stream must be at the head.
+// placed checks the position of a row. The row must come directly after the row that its receipt
+// names as the predecessor, and must have been stored after it. The hash of the last row in a
+// stream must be the hash of the head.
 func (r *Row) placed() *Fault {
 	first, p := r.Position == 1, r.Place
 	switch {
@@ -209,7 +210,7 @@ func (r *Row) unreadable(err error) *Fault {
 	return r.fault(code, "%v", err)
 }
 
-// misled returns the fault for a row that an index has found but that does not match the key.
+// misled returns the fault for a row that was found through an index but does not match the key.
 func (r *Row) misled() *Fault { return r.fault(FaultFile, "an index leads to it that should not") }
 
 // refuted returns a failed check for the link of a receipt whose position is invalid.
@@ -221,7 +222,7 @@ func (r *Row) refuted(code receipt.Code, cause receipt.Cause, detail string) rec
 	return c
 }
 
-// Cursor returns a cursor for the position after the receipt, which List accepts with any query.
+// Cursor returns a cursor that points directly after the receipt. List accepts it with any query.
 func (r *Row) Cursor() string {
 	return base64.RawURLEncoding.EncodeToString(binary.BigEndian.AppendUint64([]byte{cursorVersion}, uint64(r.Sequence)))
 }

@@ -33,9 +33,9 @@
 // and for pruning. A store saves the rows from [RowsOf], and returns rows as they are in the
 // database; the functions in this package compare them with the receipts.
 //
-// Old receipts can be pruned: if a signed checkpoint covers the first receipts in a ledger, and an
-// archive contains each of them byte for byte, their content can be removed from the ledger. Their
-// IDs, hashes, and positions remain, so the chain and all proofs remain valid.
+// Old receipts can be pruned. If a signed checkpoint covers the first receipts in a ledger, and an
+// archive contains each of them byte for byte, the content of these receipts can be removed from
+// the ledger. Their IDs, hashes, and positions remain, so the chain and all proofs remain valid.
 //
 // # Stability
 //
@@ -57,14 +57,14 @@ type Store interface {
 	Head(ctx context.Context, s chain.Stream) (chain.Head, error)
 
 	// Append durably stores runs, in order, and makes the last receipt of each run the head of its
-	// stream, provided that Previous of the run is equal to the current head. Append is atomic with
-	// respect to other callers. Only the hash of Previous is compared with the head. RowsOf returns
-	// the rows to store, or the reason why nothing may be stored.
+	// stream, provided that Previous of the run matches the current head. Append is atomic with
+	// respect to other callers. Only the hashes of Previous and the head are compared. RowsOf
+	// returns the rows to store, or the reason why nothing may be stored.
 	//
 	// If nothing was stored, the error is or wraps ErrHeadMoved, ErrDuplicateID, or ErrNotStored.
 	// After any other error, the runs may or may not have been stored. In any case, either all of
-	// the runs or none of them are stored. If both apply, a duplicate ID is reported instead of a
-	// head that has moved. If the store is open for reading only, the error also wraps
+	// the runs or none of them are stored. If an ID is a duplicate and a head has moved, the error
+	// is ErrDuplicateID. If the store is open for reading only, the error also wraps
 	// errors.ErrUnsupported, which means that repeating the call is useless.
 	Append(ctx context.Context, runs ...Run) error
 
@@ -79,11 +79,12 @@ type Store interface {
 type TurnStore interface {
 	Store
 
-	// Turn waits until it is the caller's turn to append to a stream, but not indefinitely. The
-	// caller passes the context that Turn returns to Head and Append. Head may then return a head
-	// that is still being stored, unless again is set. done ends the turn, unless Append has
-	// already ended it. It may be called more than once. Turns only avoid useless work. Append
-	// alone determines which receipt is stored, so no issuer has to wait forever.
+	// Turn waits until it is the caller's turn to append to a stream, but it does not wait
+	// indefinitely. The caller passes the context that Turn returns to Head and Append. Head may
+	// then return a head that is still being stored, unless again is true. Calling done ends the
+	// turn, unless Append has already ended it. done may be called more than once. Turns only avoid
+	// useless work. Append alone determines which receipt is stored, so no issuer has to wait
+	// forever.
 	Turn(ctx context.Context, s chain.Stream, again bool) (of context.Context, done func())
 }
 

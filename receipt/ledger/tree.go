@@ -9,10 +9,10 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// Tree returns the tree for a checkpoint that covers the receipts that a query selects, in the
-// order of Walk and including pruned receipts. The leaves are computed from the content of the
-// receipts, not from the stored hashes. For pruned receipts, the leaves are the stored hashes,
-// which match the roots of checkpoints.
+// Tree returns the tree for a checkpoint of the receipts that a query selects. The tree includes
+// pruned receipts, and its leaves are in the order of Walk. The leaves are computed from the
+// content of the receipts, not from the stored hashes. For pruned receipts, the leaves are the
+// stored hashes, which match the roots of checkpoints.
 func Tree(ctx context.Context, r Reader, q Query) (*merkle.Tree, error) {
 	if p, ok := r.(Pruner); ok {
 		if _, err := Prunings(ctx, p); err != nil {
@@ -41,8 +41,8 @@ func Tree(ctx context.Context, r Reader, q Query) (*merkle.Tree, error) {
 	return tree, nil
 }
 
-// contentHash returns the hash that is computed from a stored receipt, if it is equal to the hash
-// in the receipt.
+// contentHash computes the hash of a stored receipt. If the result differs from the hash in the
+// receipt, the error is a *Fault.
 func contentHash(doc *canon.Document, r *Row) (canon.Digest, error) {
 	if err := doc.Parse(r.JSON, canon.Limits{}); err != nil {
 		return canon.Digest{}, r.unreadable(err)
