@@ -17,9 +17,9 @@ import (
 // predecessor is refuted. The receipts of a task are those that have the task as their subject or
 // in identifiers.task_id. They are returned in the order in which they were stored.
 //
-// If a row contains a receipt other than the requested one, the error is [serve.ErrChanged]. A
-// receipt whose content was altered is served as it is, so that verification refutes it. For a
-// pruned receipt, the error is a *[ledger.PrunedError].
+// If a row contains a receipt other than the requested one, the error is [serve.ErrChanged]. If the
+// content of a receipt was altered, the receipt is served unchanged, so that verification refutes
+// it. For a pruned receipt, the error is a *[ledger.PrunedError].
 func New(l ledger.Reader) serve.Source { return source{l} }
 
 type source struct{ ledger ledger.Reader }
