@@ -14,7 +14,7 @@ type writer struct{ *database }
 
 type turnKey struct{}
 
-// turnOf returns the turn for a stream that a context contains, or nil.
+// turnOf returns the turn for a stream from a context, or nil if the context contains none.
 func (l *writer) turnOf(ctx context.Context, s chain.Stream) *file.Turn {
 	t, _ := ctx.Value(turnKey{}).(*file.Turn)
 	if !t.Of(l.queues, s) {
@@ -94,7 +94,7 @@ func appendRows(ctx context.Context, tx *sql.Tx, run ledger.Run, rows []ledger.R
 	}
 	defer taken.Close()
 
-	// A duplicate ID is reported instead of a head that has moved, so that a repeated draft finds
+	// A duplicate ID takes precedence over a head that has moved, so that a repeated draft finds
 	// its receipt.
 	for i := range rows {
 		var n int

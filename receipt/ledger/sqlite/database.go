@@ -46,7 +46,8 @@ func readers(mode string) int {
 }
 
 // busy is the maximum time, in milliseconds, for which a writer waits for another process. A write
-// takes a few milliseconds, so after a minute, the other process must be keeping the lock.
+// takes a few milliseconds, so a lock that is still held after a minute is unlikely to be released
+// soon.
 const busy = 60_000
 
 func (l *database) connect(ctx context.Context, mode string) (err error) {
@@ -74,9 +75,9 @@ func (l *database) connect(ctx context.Context, mode string) (err error) {
 	return l.marked(ctx)
 }
 
-// connectReadOnly opens a ledger for reading. If SQLite cannot create the files that it needs next
-// to the ledger, because it has no permission or because the disk is full, no other process is
-// writing to the ledger. The ledger is then read without these files.
+// connectReadOnly opens a ledger for reading. If SQLite has no permission or no disk space to
+// create the files that it needs next to the ledger, no other process is writing to the ledger. The
+// ledger is then read without these files.
 func (l *database) connectReadOnly(ctx context.Context) (err error) {
 	l.query = url.Values{"mode": {"ro"}, "_pragma": {"query_only(1)"}}
 	if l.read, err = l.pool(cap(l.reads), l.query); err != nil {
@@ -96,7 +97,7 @@ func (l *database) connectReadOnly(ctx context.Context) (err error) {
 
 	// With immutable=1, SQLite ignores the log, so the entire ledger must be in the main file.
 	l.query = url.Values{"mode": {"ro"}, "immutable": {"1"}, "_pragma": {"query_only(1)"}}
-	if !alone { // the log contains part of the ledger, and its index is kept in memory
+	if !alone { // the log contains part of the ledger, and SQLite keeps the index of the log in memory
 		l.query = url.Values{"mode": {"ro"}, "vfs": {"unix-none"}, "_pragma": {"locking_mode(EXCLUSIVE)", "query_only(1)"}}
 	}
 	if err := l.read.Close(); err != nil {
@@ -123,8 +124,8 @@ func unwritable(err error) bool {
 	return code(err) == sqlite3.SQLITE_IOERR_SHMSIZE // this is the error if the disk is full
 }
 
-// pool returns connections to the file that is being watched, and never to another file that has
-// the same path later.
+// pool returns connections to the file that is being watched, and never to a different file that
+// later has the same path.
 func (l *database) pool(size int, query url.Values) (*sql.DB, error) {
 	path := filepath.ToSlash(l.files.Path)
 	if !strings.HasPrefix(path, "/") {
@@ -267,18 +268,19 @@ func (l *database) migrate(ctx context.Context) (err error) {
 	})
 }
 
-// store runs f in a transaction if the tables have the version of this program (a newer program may
-// have migrated them), the ledger lacks no data, and the file of the ledger is still in place. If
-// store returns no error, other connections can read the data that f stored.
+// store runs f in a transaction. It fails if the tables no longer have the version of this program
+// (a newer program may have migrated them), if the ledger lacks data, or if the file of the ledger
+// is no longer in place. If store returns no error, other connections can read the data that f
+// stored.
 func (l *database) store(ctx context.Context, what string, t *file.Turn, f func(*sql.Tx) error) error {
 	is, err := l.inTurn(ctx, what, t, f)
 	if err != nil {
 		return err
 	}
 
-	// Data is acknowledged only after it has been read again. Every reader checks the prunings. A
-	// commit does not write to their pages, so these pages may be lost while all other data is
-	// still in the log.
+	// Data is acknowledged only after it has been read again. Reading includes the prunings, which
+	// every reader checks. A commit does not write to the pages of the prunings, so these pages may
+	// be lost while all other data is still in the log.
 	var hash []byte // read through another connection, from the files, while other processes write
 	var pruned int64
 	err = l.own.QueryRowContext(ctx, "SELECT hash, "+l.prunedTo()+" FROM receipts WHERE seq = ?", is.Sequence).Scan(&hash, &pruned)
@@ -291,8 +293,8 @@ func (l *database) store(ctx context.Context, what string, t *file.Turn, f func(
 	return l.wrap(ctx, "read what was stored", err)
 }
 
-// inTurn is like store, but does not read the data again. The turn t for a stream ends when its
-// receipts are in the queue of writers.
+// inTurn is like store, but does not read the data again. The turn t for a stream ends when the
+// receipts of the stream have a place in the queue of writers.
 func (l *database) inTurn(ctx context.Context, what string, t *file.Turn, f func(*sql.Tx) error) (is file.Mark, err error) {
 	defer l.queues.Write(t)()
 
@@ -331,7 +333,8 @@ func (l *database) inTurn(ctx context.Context, what string, t *file.Turn, f func
 // ready checks a ledger while its write lock is held.
 func (l *database) ready(ctx context.Context, tx *sql.Tx) error {
 	// If an older state was copied over the file and a checkpoint then enlarged the file again,
-	// only the content of the file shows that. Pages in SQLite's cache would hide it.
+	// only the content of the file reveals the change. Pages in SQLite's cache would hide the
+	// change.
 	if l.files.Rewritten() {
 		if _, err := tx.ExecContext(ctx, "PRAGMA shrink_memory"); err != nil {
 			l.files.Remember()
@@ -412,8 +415,8 @@ FROM state LEFT JOIN (SELECT seq, hash FROM receipts ORDER BY seq DESC LIMIT 1) 
 	return m, version, err
 }
 
-// hashAt returns a function that looks up the hash of the receipt with a sequence number, and
-// reports whether that receipt is stored.
+// hashAt returns a function that looks up the hash of a receipt by sequence number. The function
+// also reports whether the receipt is stored.
 func hashAt(ctx context.Context, q querier) func(sequence int64) (canon.Digest, bool, error) {
 	return func(sequence int64) (canon.Digest, bool, error) {
 		var hash []byte
@@ -425,8 +428,8 @@ func hashAt(ctx context.Context, q querier) func(sequence int64) (canon.Digest, 
 	}
 }
 
-// wrap adds the operation and the path to an error and, if a context has ended, the reason. Errors
-// of this package are returned unchanged.
+// wrap adds the operation and the path to an error. If a context has ended, wrap also adds the
+// reason. Errors of this package are returned unchanged.
 func (l *database) wrap(ctx context.Context, what string, err error) error {
 	switch {
 	case err == nil, errors.Is(err, ledger.ErrHeadMoved), errors.Is(err, ledger.ErrDuplicateID), errors.Is(err, ledger.ErrNotFound),

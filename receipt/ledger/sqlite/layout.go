@@ -14,7 +14,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
 
-// A layout describes how the tables of a version are read, over any connection.
+// A layout describes how to read the tables of one version over any connection.
 type layout struct {
 	tables atomic.Int64 // version of the tables; a newer program may migrate them at any time
 }
@@ -80,7 +80,7 @@ func scanColumns(scan scanner, more ...any) (*ledger.Row, error) {
 		return nil, err
 	}
 
-	// An ID that is missing, and the predecessor of a first receipt, are NULL.
+	// A missing ID is NULL, and so is the predecessor of a first receipt.
 	r.Task, r.Subject, r.Session = task.String, subject.String, session.String
 	r.Link = chain.Link{First: previous == nil, Hash: digest(hash), Previous: digest(previous)}
 	r.Pruned = r.Sequence <= cut
@@ -127,7 +127,7 @@ func collect[T any](ctx context.Context, q rowQuerier, scan func(scanner) (T, er
 	return list, rows.Err()
 }
 
-// one returns the single row that matches a condition.
+// one returns the only row that matches a condition.
 func (l *layout) one(ctx context.Context, q rowQuerier, where string, args ...any) (*ledger.Row, error) {
 	rows, err := collect(ctx, q, scanRow, l.selectRows()+where, args...)
 	return first(rows, err)

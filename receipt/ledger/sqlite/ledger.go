@@ -35,8 +35,8 @@ type Ledger struct {
 	auditor
 }
 
-// A ReplacedError indicates that the path of an open ledger refers to another file or to none, or
-// that the file was truncated.
+// A ReplacedError indicates that the path of an open ledger no longer refers to the file that was
+// opened, or that the file was truncated.
 type ReplacedError = file.ReplacedError
 
 // A RolledBackError indicates that a ledger lacks data that is recorded in FILE-head.
@@ -108,7 +108,7 @@ func (l *Ledger) Replace(ctx context.Context, was, is *receipt.Sealed) (replaced
 		return err
 	})
 
-	// The error has rolled back the transaction, so no data of other processes was overwritten.
+	// The error rolled back the transaction, so no data from other processes was overwritten.
 	if errors.Is(err, errChanged) {
 		return false, nil
 	}

@@ -91,8 +91,8 @@ func (l *reader) alone(ctx context.Context, k ledger.Key, where string, args []a
 }
 
 // span returns the sequence number before the first receipt that a query can select, and the
-// sequence number of the last one. In a large ledger, receipts with similar times are close
-// together.
+// sequence number of the last receipt that it can select. In a large ledger, receipts with similar
+// times are close together.
 func (l *reader) span(ctx context.Context, q ledger.Query) (before, last int64, err error) {
 	timed := !q.From.IsZero() || !q.Before.IsZero()
 	if !timed && q.Until.IsZero() {
@@ -135,8 +135,7 @@ func (l *reader) span(ctx context.Context, q ledger.Query) (before, last int64, 
 // receipts, the scan holds no lock and no connection.
 const scanned = 256
 
-// mostAtOnce is the highest limit of a query for which all receipts are read with a single
-// statement.
+// mostAtOnce is the highest query limit for which all receipts are read with a single statement.
 const mostAtOnce = 1025
 
 // Walk implements [ledger.Reader].
@@ -180,7 +179,7 @@ func (l *reader) Walk(ctx context.Context, q ledger.Query, after int64) iter.Seq
 	}
 }
 
-// still checks that no receipt after the given sequence number has been pruned.
+// still returns ErrPruneChanged if a receipt after the given sequence number has been pruned.
 func (l *reader) still(ctx context.Context, after int64) error {
 	done, err := l.reading(ctx)
 	if err != nil {

@@ -23,8 +23,8 @@ var schema embed.FS
 // migrations returns the steps from each version of the tables to the next; PRAGMA user_version
 // contains the number of steps that have been applied. A step that has been released never changes.
 //
-// The tables themselves prevent forks, because a receipt can have only one successor in its stream,
-// and a stream can have only one first receipt.
+// The tables themselves prevent forks: in a stream, a receipt can have only one successor, and only
+// one receipt can be the first.
 func migrations() []string {
 	steps := make([]string, latest)
 	for i := range steps {
