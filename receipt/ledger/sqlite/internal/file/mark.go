@@ -14,8 +14,8 @@ import (
 )
 
 // A Mark describes the state of a ledger after its last write. It is stored next to the ledger, in
-// FILE-head, because the ledger itself does not show that its end was cut off or was stored only in
-// a -wal file that is lost.
+// FILE-head, because the ledger itself does not show whether its end was cut off or was lost
+// together with the -wal file.
 type Mark struct {
 	Ledger   string       // name of the ledger, which consists of 32 random hexadecimal digits
 	Commits  int64        // number of writes
@@ -140,9 +140,10 @@ func (e *RolledBackError) Error() string {
 	return fmt.Sprintf("ledger: %q %s; restore the file or its -wal from the copy that has the rest; to continue without the rest, remove %q", e.Path, e.Detail, e.Path+HeadSuffix)
 }
 
-// Reached checks that the ledger at path, whose current mark is is, contains everything that the
-// mark m records. stored looks up the hash of the receipt with a sequence number, and reports
-// whether that receipt is stored. The error is a *[RolledBackError], or an error from stored.
+// Reached checks that the ledger at path contains everything that the mark m records. The second
+// argument is the current mark of the ledger. stored looks up the hash of a receipt by sequence
+// number, and reports whether the receipt is stored. The error is a *[RolledBackError], or an error
+// from stored.
 func (m Mark) Reached(path string, is Mark, stored func(sequence int64) (canon.Digest, bool, error)) error {
 	if is.Ledger != m.Ledger {
 		return &RolledBackError{path, "is another ledger than the one that was here"}

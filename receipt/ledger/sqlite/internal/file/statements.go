@@ -36,8 +36,8 @@ type connection struct {
 	idle map[string]driverStmt // prepared statements, by their text; nil after the connection has been closed
 }
 
-// driverConn has the methods that database/sql requires of a connection, except those that run a
-// statement without preparing it, so that PrepareContext is always called.
+// driverConn has the methods that database/sql requires of a connection. It omits the methods that
+// run a statement without preparing it, so that PrepareContext is always called.
 type driverConn interface {
 	driver.Conn
 	driver.ConnBeginTx

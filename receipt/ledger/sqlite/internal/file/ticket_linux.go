@@ -24,8 +24,8 @@ const (
 )
 
 const (
-	lanesBegin = markPlaces * markBytes // offset of the numbers that were drawn last, in 8 bytes each
-	laneBytes  = int64(1) << 40         // number of bytes for the locks of a lane, far beyond the content of the file
+	lanesBegin = markPlaces * markBytes // offset of the last number drawn in each lane (8 bytes per lane)
+	laneBytes  = int64(1) << 40         // length of the range of lock bytes for each lane; all ranges are far beyond the content of the file
 )
 
 // A ticket represents a place in a lane of the queue.
@@ -56,8 +56,8 @@ func (t *ticket) wait(patience time.Duration) bool {
 		return true
 	}
 
-	// There is an earlier ticket. fcntl(2) cannot be interrupted, so another goroutine waits for
-	// it.
+	// An earlier ticket has not ended. fcntl(2) cannot be interrupted, so another goroutine waits
+	// for that ticket.
 	first := make(chan error, 1)
 	go func() { first <- t.lock(ofdLockWait, syscall.F_RDLCK, t.gate+1, t.mine-1) }()
 	late := time.NewTimer(patience)
@@ -104,7 +104,7 @@ func (t *ticket) draw(lane int) error {
 // lock locks a range of bytes. For an empty range, it does nothing and returns nil.
 func (t *ticket) lock(command int, kind int16, from, bytes int64) error {
 	if bytes == 0 {
-		return nil // because length 0 means up to the end of the file to fcntl
+		return nil // because fcntl interprets length 0 as "up to the end of the file"
 	}
 	raw, err := t.file.SyscallConn()
 	if err != nil {

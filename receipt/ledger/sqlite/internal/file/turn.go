@@ -19,7 +19,7 @@ const (
 )
 
 // turnPatience is the maximum time to wait for a turn. After a timeout, the process does not wait
-// for turns for the time turnPause, so that a process that hangs during its turn delays others only
+// for turns for the duration turnPause, so a process that hangs during its turn delays others only
 // occasionally.
 const (
 	turnPatience = 2 * time.Second
@@ -148,11 +148,11 @@ func nameOf(s chain.Stream) [sha256.Size]byte {
 	return sha256.Sum256(text)
 }
 
-// In FILE-head, the announcement of the previous process follows the numbers of the lanes. It
-// contains a digest of the name of the stream, the hash and the count of the head, and the
-// beginning of a digest of these values. The announcement does not have to be trusted: if a receipt
-// is linked to a head that was never stored, it is not stored, and is linked again to the actual
-// head.
+// In FILE-head, the numbers of the lanes are followed by the announcement of the previous process.
+// The announcement contains a digest of the name of the stream, the hash and the count of the head,
+// and the beginning of a digest of these values. It does not have to be trusted. If a receipt is
+// linked to a head that was never stored, the receipt is not stored, but is linked again to the
+// actual head.
 const (
 	announceBegin = 2048
 	announceBytes = sha256.Size + sha256.Size + 8 + 8
@@ -222,8 +222,8 @@ func (t *Turn) Announced() (h chain.Head, ok bool) {
 		return h, false
 	}
 
-	// The announcement may be for another stream or may be incomplete, which the name or the digest
-	// in it shows.
+	// The announcement may be incomplete or for another stream, which the digest or the name in it
+	// reveals.
 	copy(h.Hash[:], text[sha256.Size:])
 	h.Count = binary.BigEndian.Uint64(text[2*sha256.Size:])
 	return h, bytes.Equal(text, announcement(t.stream, h))

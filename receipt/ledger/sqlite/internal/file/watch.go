@@ -13,9 +13,9 @@ import (
 	"sync"
 )
 
-// A ReplacedError indicates that the path of an open ledger refers to another file or to none, or
-// that the file was truncated. SQLite itself would continue to write to the unlinked file, or at
-// the location of the missing part.
+// A ReplacedError indicates that the path of an open ledger no longer refers to the file that was
+// opened, or that the file was truncated. SQLite itself would continue to write to the unlinked
+// file, or at the location of the missing part.
 type ReplacedError struct {
 	Path string // path of the ledger, or of its -wal or -shm file
 	What string // what happened
@@ -136,7 +136,8 @@ func (f *Watch) Rewritten() bool {
 	return moved
 }
 
-// Remember undoes a call to Rewritten that had no effect, so that the next call returns true again.
+// Remember makes the next call to Rewritten return true again, because the result of the last call
+// had no effect.
 func (f *Watch) Remember() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -196,7 +197,7 @@ func (f *Watch) Committed() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 
-	// The log is opened by its path, as by the next process that opens the ledger.
+	// The log is opened by its path, because the next process will also open it by path.
 	log, err := os.Open(f.Path + "-wal") // SQLite holds no locks on this file
 	if err != nil {
 		return err
