@@ -76,7 +76,7 @@ func duplicateID(t *testing.T, handle func() ledger.Store) {
 		t.Errorf("the same id in the stream: %v, expected ErrDuplicateID", err)
 	}
 
-	// If an append is repeated, the error must be about the duplicate ID and not about the head, so
+	// If an append is repeated, the error must be about the duplicate ID rather than the head, so
 	// that the caller finds the stored receipt.
 	if err := store.Append(ctx, after(stream("w"), chain.Head{}, first)); !errors.Is(err, ledger.ErrDuplicateID) {
 		t.Errorf("the same append: %v, expected ErrDuplicateID", err)
@@ -128,8 +128,8 @@ func reopened(t *testing.T, handle func() ledger.Store) {
 	wantHead(t, store, stream("w"), first, 1)
 }
 
-// find verifies that every key of a row finds the row, as computed by RowsOf, and that other keys
-// find nothing.
+// find verifies that each key of a row selects that row, that the row matches the result of RowsOf,
+// and that other keys select nothing.
 func find(t *testing.T, handle func() ledger.Store) {
 	store, other, ctx := handle(), handle(), t.Context()
 	run := sealRun(t, chain.Head{}, "w", "receipt_1", "receipt_2")

@@ -12,8 +12,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
 
-// streams verifies that no tenant is different from an empty tenant, and that streams are distinct
-// even if the concatenations of their names are equal.
+// streams verifies that a stream without a tenant differs from a stream with an empty tenant, and
+// that streams are distinct even if the concatenations of their names are equal.
 func streams(t *testing.T, handle func() ledger.Store) {
 	store := handle()
 	names := []chain.Stream{

@@ -52,7 +52,7 @@ func filter(q ledger.Query, want ...int) func(*testing.T, func() ledger.Store) {
 			t.Fatalf("the query lists %q, expected %q", found, ids)
 		}
 		if q.Limit > 0 {
-			return // after a sequence number, other receipts are within the limit
+			return // a walk that starts later would reach other receipts within the limit
 		}
 		for i, after := range sequences {
 			if rest, _ := listed(t, other, q, after); !slices.Equal(rest, ids[i+1:]) {

@@ -83,7 +83,7 @@ func order(t *testing.T, handle func() ledger.Store) {
 
 // prefix verifies lists that are made while several handles append runs of different sizes, and
 // therefore at different speeds. Every list must begin with each earlier list and contain all
-// receipts that were acknowledged before it was made, and walking from one sequence number to the
+// receipts that were acknowledged before the list was made. Walking from one sequence number to the
 // next must result in the same list.
 func prefix(t *testing.T, handle func() ledger.Store) {
 	w := &witness{acknowledged: map[canon.Digest]bool{}}

@@ -1,7 +1,7 @@
 // Package storetest tests implementations of [ledger.Store].
 //
-// Several handles to the same store simulate several processes: a receipt that one handle has
-// stored must be visible to the others, which must not contradict it.
+// Several handles to the same store simulate several processes. After one handle has stored a
+// receipt, the results of all other handles must include that receipt.
 package storetest
 
 import (
