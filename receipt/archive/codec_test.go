@@ -103,7 +103,7 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// TestKeyLengths (item 270) verifies keys of 23, 24, 255, and 256 bytes, which are the lengths
+// TestKeyLengths (item 270) verifies keys of 23, 24, 255, and 256 bytes. These are the lengths
 // around which the head of an item becomes longer.
 func TestKeyLengths(t *testing.T) {
 	c, o := archive.NewCodec(), newOracle()

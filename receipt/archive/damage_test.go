@@ -81,7 +81,7 @@ func opens(v *receipt.Verifier, text []byte) bool {
 	return err == nil
 }
 
-// TestCutAnywhere verifies that a part of an archive is not an archive, and that a part of a
+// TestCutAnywhere verifies that a truncated archive is not an archive, and that a truncated
 // sequence is reported as truncated unless it ends between items.
 func TestCutAnywhere(t *testing.T) {
 	c := archive.NewCodec()

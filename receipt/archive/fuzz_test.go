@@ -52,8 +52,8 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// FuzzRoundTrip verifies that JSON that a receipt may contain is decoded to its canonical form and
-// encoded in the same way as by the library.
+// FuzzRoundTrip verifies JSON that a receipt may contain. This package must decode it to its
+// canonical form and encode it in the same way as the library does.
 func FuzzRoundTrip(f *testing.F) {
 	m, err := fixtures.Load()
 	if err != nil {
@@ -87,8 +87,8 @@ func FuzzRoundTrip(f *testing.F) {
 	})
 }
 
-// FuzzReader verifies that a sequence is split in the same way as by the library, regardless of how
-// its bytes arrive.
+// FuzzReader verifies that this package splits a sequence in the same way as the library does,
+// regardless of how the bytes arrive.
 func FuzzReader(f *testing.F) {
 	items := seeds(f)
 	for i, item := range items {

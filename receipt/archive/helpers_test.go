@@ -48,7 +48,7 @@ func unhex(tb testing.TB, text string) []byte {
 	return b
 }
 
-// decode calls ToJSON and checks every result: an error comes without a value and has the
+// decode calls ToJSON and checks every result: an error is returned without a value and has the
 // documented type and form, and the item is not modified.
 func decode(tb testing.TB, c *archive.Codec, item []byte) ([]byte, *archive.ItemError) {
 	tb.Helper()

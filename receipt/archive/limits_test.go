@@ -140,8 +140,8 @@ func TestSize(t *testing.T) {
 }
 
 // TestHostileMemory (item 265 and similar items) verifies that a stated length causes no
-// allocation, and that an item with many small values needs little more memory than its JSON form
-// may need.
+// allocation. An item with many small values must need little more memory than its JSON form may
+// need.
 func TestHostileMemory(t *testing.T) {
 	c := archive.NewCodec()
 	most := archive.MaxItemBytes

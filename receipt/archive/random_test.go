@@ -12,7 +12,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/archive"
 )
 
-// TestRandom verifies item 268 for documents that contain every kind of value.
+// TestRandom verifies item 268 for random documents with every kind of value.
 func TestRandom(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8949, 268))
 	c, o := archive.NewCodec(), newOracle()

@@ -154,8 +154,8 @@ func TestReaderRefuses(t *testing.T) {
 	}
 }
 
-// TestReaderDamage verifies that the beginning of an item is damaged if no rest makes it an archive of
-// an object.
+// TestReaderDamage verifies that the beginning of an item is reported as damaged if no continuation
+// can make it an archive of an object.
 func TestReaderDamage(t *testing.T) {
 	for sequence, want := range map[string]string{
 		"a0 a1":                               "",

@@ -102,8 +102,8 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestDAGCBOR verifies the other half of item 274, which concerns keys that DAG-CBOR sorts in the
-// same way.
+// TestDAGCBOR verifies the other half of item 274, which concerns keys that DAG-CBOR and this
+// format sort in the same way.
 func TestDAGCBOR(t *testing.T) {
 	const item = "a661610161620261630362616104626162056361616106"
 	text, err := decode(t, archive.NewCodec(), unhex(t, item))
@@ -112,7 +112,7 @@ func TestDAGCBOR(t *testing.T) {
 	}
 }
 
-// TestJSONIsNoArchive (item 273) verifies that JSON is rejected as an archive.
+// TestJSONIsNoArchive (item 273) verifies that JSON text is rejected as an archive.
 func TestJSONIsNoArchive(t *testing.T) {
 	c := archive.NewCodec()
 	for _, text := range []string{"{", "{}", "[]", `{"schema":"receipt-2026-04-25"}`, "[1,2]", " {}", "\n\n[1]", string(read(t, "valid/task.json")), string(read(t, "edge/pretty.json"))} {
@@ -129,12 +129,12 @@ func TestJSONIsNoArchive(t *testing.T) {
 	}
 }
 
-// TestErrorsAreBounded verifies that foreign text in a message is quoted and truncated.
+// TestErrorsAreBounded verifies that untrusted text in a message is quoted and truncated.
 func TestErrorsAreBounded(t *testing.T) {
 	c := archive.NewCodec()
 	key := "é\n\x1b" + strings.Repeat("ü", 5000)
 	item := encode(t, c, `{"`+strings.Repeat("ü", 5000)+`":1}`)
-	item[0]++ // adds a member, which duplicates another one
+	item[0]++ // adds a member whose name occurs twice
 	item = append(item, item[1:]...)
 	e := refused(t, c, item, "duplicate_name")
 	if len(e.Error()) > 300 || strings.ContainsAny(e.Error(), "\n\x1b") {

@@ -129,8 +129,8 @@ func TestDCBOR(t *testing.T) {
 	c := archive.NewCodec()
 	valid := load(t, "cbor-dcbor-hildjj", "valid.json")
 	accepted, codes := judge(t, c, valid, map[string]string{
-		// dCBOR allows 64-bit integers, and floats beyond that range. A receipt could not
-		// distinguish such numbers from their neighbors.
+		// dCBOR also allows 64-bit integers, and floats beyond the range of 64-bit integers. A
+		// receipt could not distinguish such numbers from their neighbors.
 		"1bffffffffffffffff": "number_precision", "3b7ffffffffffffbff": "number_precision", "1bfffffffffffff800": "number_precision",
 		"fa5f800000": "number_precision", "fadf7fffff": "number_precision", "fa7f7fffff": "number_precision",
 		"fb47efffffe0000001": "number_precision", "fb7fefffffffffffff": "number_precision",
