@@ -12,8 +12,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/batch"
 )
 
-// TestDamagedManifest verifies the result of a change to each byte of a manifest. The manifest must
-// be rejected, fail to list one of the receipts, or have the same meaning as before.
+// TestDamagedManifest verifies the result of a change to each byte of a manifest. The changed
+// manifest must be rejected, fail to list one of the receipts, or have the same meaning as before.
 func TestDamagedManifest(t *testing.T) {
 	b := seal(t, drafts(t, 2))
 	text, docs := b.Manifest.Marshal(), documents(t, b)
@@ -38,7 +38,8 @@ func TestDamagedManifest(t *testing.T) {
 }
 
 // TestDamagedReceipts verifies that a receipt with a changed leaf is never verified and does not
-// match the manifest. The only exception is the stated receipt_hash, which the manifest ignores.
+// match the manifest. The only exception is a changed receipt_hash, because the manifest uses the
+// computed hash.
 func TestDamagedReceipts(t *testing.T) {
 	b := seal(t, drafts(t, 2))
 	v, err := receipt.NewVerifier(nil, receipt.Policy{IntegrityOnly: true})

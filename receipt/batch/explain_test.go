@@ -36,7 +36,7 @@ func TestExplain(t *testing.T) {
 		{one, point(one, 0), "the stated root is that of a checkpoint, over the receipt hashes, "},
 		{three, node(node(point(three, 0), point(three, 1)), point(three, 2)), "the stated root is that of a checkpoint, over the receipt hashes, "},
 		{one, one.Root(), ""},
-		{one, l(one, 0), ""}, // this leaf hash is the root
+		{one, l(one, 0), ""}, // the root is equal to this leaf hash
 		{three, three.Root(), ""},
 		{three, two.Root(), ""},
 		{three, r(three, 0), ""},

@@ -18,8 +18,8 @@ func content(id, workspace string) string {
 	return head + tail(id, workspace)
 }
 
-// preimage returns the preimage of the receipt that results from the draft. The chain is between
-// the members autonomy_budget and cost. Previous is JSON.
+// preimage returns the bytes that are hashed for the receipt that results from the draft. The
+// member "chain" is between the members "autonomy_budget" and "cost". Previous is JSON.
 func preimage(id, workspace, root, previous string) string {
 	return head + `,"chain":{"merkle_root":"` + root + `","previous_receipt_hash":` + previous + `}` + tail(id, workspace)
 }

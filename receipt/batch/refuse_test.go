@@ -61,7 +61,7 @@ func TestProblems(t *testing.T) {
 	}
 }
 
-// problems lists the problems of the drafts that an error joins.
+// problems lists the problems of all drafts in a joined error.
 func problems(t *testing.T, err error) (list []string) {
 	t.Helper()
 	if err == nil {
