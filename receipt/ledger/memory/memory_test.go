@@ -28,8 +28,8 @@ func TestStore(t *testing.T) {
 	})
 }
 
-// TestAgree verifies that a ledger and another ledger into which its receipts were imported have
-// the same tree, heads, and lists.
+// TestAgree verifies that importing the receipts of a ledger into another ledger preserves the
+// tree, the heads, and the lists.
 func TestAgree(t *testing.T) {
 	ctx := t.Context()
 	from, into := new(memory.Ledger), must(sqlite.Create(ctx, filepath.Join(t.TempDir(), "ledger.db")))(t)
@@ -96,8 +96,8 @@ func (f forger) Find(ctx context.Context, k ledger.Key) (*ledger.Row, error) {
 	return r, nil
 }
 
-// TestCheck verifies that a Reader that lacks the methods of an Auditor can be checked, that faults
-// are found, and that the result states what was not checked.
+// TestCheck verifies that a Reader that is not an Auditor can be checked, that faults are found,
+// and that the result states which checks were not made.
 func TestCheck(t *testing.T) {
 	ctx, l := t.Context(), new(memory.Ledger)
 	issuer := &ledger.Issuer{Store: l, Unsigned: true}
@@ -211,8 +211,8 @@ func must[T any](value T, err error) func(*testing.T) T {
 	}
 }
 
-// TestQueryCheck verifies that a query rejects a row that was altered, and a row that does not
-// match the query, which a damaged index may return.
+// TestQueryCheck verifies that a query rejects an altered row, and a row that does not match the
+// query. A damaged index may return such a row.
 func TestQueryCheck(t *testing.T) {
 	ctx, l := t.Context(), new(memory.Ledger)
 	if _, err := (&ledger.Issuer{Store: l, Unsigned: true}).Issue(ctx, storetest.Draft("receipt_1", "w")); err != nil {
@@ -237,7 +237,7 @@ func TestQueryCheck(t *testing.T) {
 	}
 }
 
-// A wrapping is a store that wraps ErrNotStored in the errors that state why nothing was stored.
+// A wrapping store adds ErrNotStored to all errors from Append.
 type wrapping struct{ *memory.Ledger }
 
 func (s wrapping) Append(ctx context.Context, runs ...ledger.Run) error {

@@ -112,8 +112,8 @@ func (h *history) sees(what string) {
 	h.seen[what]++
 }
 
-// issue issues drafts one after another as a single process, until each draft is acknowledged.
-// After a crash, the process is started again.
+// issue runs a process that issues drafts one after another, and repeats each draft until it is
+// acknowledged. After a crash, the process is started again.
 func (h *history) issue(number int, ids []string) {
 	p := &process{history: h, number: number}
 	issuer := &ledger.Issuer{Store: p, Unsigned: true, KeepSecrets: true}
@@ -149,8 +149,8 @@ func (h *history) acknowledge(id string, sealed *receipt.Sealed) {
 	h.hashes[id] = sealed.Hash()
 }
 
-// run runs processes, each of which issues a list of drafts. At each step, either one call by one
-// process runs, or the process ends before or after the call.
+// run starts a process for each list of drafts, which issues the drafts in the list. At each step,
+// either a process performs one call, or it ends before or after the call.
 func (h *history) run(lists ...[]string) {
 	h.pending, h.hashes, h.left = map[int]*call{}, map[string]canon.Digest{}, len(lists)
 	synctest.Test(h.T, func(t *testing.T) {
@@ -192,7 +192,7 @@ func (h *history) ready() bool {
 		if waiting == left {
 			return left > 0
 		}
-		time.Sleep(time.Millisecond) // the process waits before it tries again
+		time.Sleep(time.Millisecond) // the process pauses before its next attempt
 	}
 }
 
