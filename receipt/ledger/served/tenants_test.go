@@ -23,7 +23,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/serve"
 )
 
-// An issued is a ledger, together with a server for it.
+// An issued value contains a ledger and a server for this ledger.
 type issued struct {
 	t      *testing.T
 	path   string
@@ -32,7 +32,7 @@ type issued struct {
 	keys   map[string]string // API keys, indexed by name
 }
 
-// issuedBy creates a ledger and issues drafts into it.
+// issuedBy creates a ledger and issues the drafts in it.
 func issuedBy(t *testing.T, drafts ...*receipt.Draft) *issued {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "ledger.db")
@@ -103,8 +103,8 @@ func tenantDraft(id, tenant, task string) *receipt.Draft {
 	return d
 }
 
-// TestTenants verifies that one tenant's key gets the same responses as from a ledger without
-// another tenant's data, even if that data is damaged.
+// TestTenants verifies that a tenant's key gets the same responses as it would from a ledger
+// without another tenant's data, even if that data is damaged.
 func TestTenants(t *testing.T) {
 	const marker = "MARKERB"
 	var ours, all []*receipt.Draft
@@ -119,7 +119,7 @@ func TestTenants(t *testing.T) {
 	all = append(all, tenantDraft("receipt_"+marker+"_none", "", "shared"), tenantDraft("receipt_"+marker+"_own", "b_"+marker, "task_"+marker))
 	ids = append(ids, "receipt_"+marker+"_none", "receipt_"+marker+"_own", "receipt_absent")
 	both, alone := issuedBy(t, all...), issuedBy(t, ours...)
-	var cursors []string // after each receipt, regardless of its tenant
+	var cursors []string // a cursor after each receipt, regardless of the receipt's tenant
 	for entry, err := range both.ledger.Walk(context.Background(), ledger.Query{}, 0) {
 		if err != nil {
 			t.Fatal(err)
@@ -179,8 +179,8 @@ DELETE FROM receipts WHERE receipt_id = 'receipt_MARKERB2'`)
 	}
 }
 
-// TestSubjects verifies that the receipts of a task are the receipts that have the task as their
-// subject and those that name it, each listed once.
+// TestSubjects verifies that a list of a task's receipts contains the receipts that have the task
+// as their subject and the receipts that name the task, each of them once.
 func TestSubjects(t *testing.T) {
 	draft := func(id, subject, task string) *receipt.Draft {
 		d := storetest.Draft(id, "w")
