@@ -248,7 +248,7 @@ func (s *liar) Find(ctx context.Context, k ledger.Key) (*ledger.Row, error) {
 	return &rows[0][0], nil
 }
 
-// once applies a lie only to the first call.
+// once returns a function that applies the lie only to the first call.
 func once(lie func(func() error) error) func(func() error) error {
 	var told atomic.Bool
 	return func(store func() error) error {

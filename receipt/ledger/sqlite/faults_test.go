@@ -22,14 +22,14 @@ import (
 // TestFaults verifies that a ledger survives a single failure of any write, sync, truncation, open,
 // removal, or close of its files. Meanwhile, two receipts are issued and three are pruned. The
 // failure is EIO, a full disk, or the end of the process. The ledger must have no faults and must
-// contain all acknowledged receipts. Either all three receipts or none must be pruned, and
-// repeating the work must succeed.
+// contain all acknowledged receipts. Either all three receipts or none of them must be pruned, and
+// a second attempt must succeed.
 func TestFaults(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it starts some hundred processes")
 	}
 	tracer := strace.Path(t)
-	step := 24 // test only one call in this many
+	step := 24 // tests one call in this many
 	if testsize.Full() {
 		step = 1
 	}

@@ -61,7 +61,7 @@ func filled(t *testing.T, n int) (path string) {
 	return path
 }
 
-// ledgers contains the ledgers that filled created, indexed by n, so that they can be copied.
+// ledgers contains the ledgers that filled has created, indexed by n, so that tests can copy them.
 var ledgers sync.Map
 
 var filledFiles = [2]string{"ledger.db", "ledger.db-head"}
@@ -260,8 +260,8 @@ func TestCheckPages(t *testing.T) {
 }
 
 // TestCheckSpliced verifies that only the break is reported if each receipt is signed and matches
-// its row but the chain is broken. In the tests, a receipt was removed and the others were
-// renumbered, one receipt has another parent, or one has no parent.
+// its row but the chain is broken. In the three cases, a receipt was removed and the others were
+// renumbered, a receipt has a different parent, or a receipt has no parent.
 func TestCheckSpliced(t *testing.T) {
 	ctx, v := context.Background(), verifier(t, receipt.Policy{})
 	forge := func(t *testing.T, path, id string, head chain.Head) {

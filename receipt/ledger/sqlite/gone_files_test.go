@@ -21,8 +21,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger/sqlite"
 )
 
-// A writer is a process that issues receipts until it is refused or killed. It records the receipts
-// that were acknowledged.
+// A writer is a process that issues receipts until it is refused or killed. It records the
+// acknowledged receipts.
 type writer struct {
 	*exec.Cmd
 	mu    sync.Mutex
@@ -81,8 +81,8 @@ func (w *writer) acknowledged() []string {
 	return append([]string(nil), w.told...)
 }
 
-// acknowledgedAfter returns the receipts that were acknowledged to the process after the given
-// time, according to the clock of the process, because its output may be read much later.
+// acknowledgedAfter returns the receipts that were acknowledged after the given time. The times are
+// from the clock of the process, because the process's output may be read much later.
 func (w *writer) acknowledgedAfter(at time.Time) (receipts []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -125,8 +125,8 @@ func end(all []*writer, wait time.Duration) (killed int) {
 	return killed
 }
 
-// told waits until n more receipts of each writer were acknowledged or the writer has ended, but
-// not longer than wait.
+// told waits until each writer has had n more receipts acknowledged or has ended, but for at most
+// the duration wait.
 func told(all []*writer, n int, wait time.Duration) {
 	deadline := time.Now().Add(wait)
 	for _, w := range all {
@@ -242,8 +242,8 @@ func TestFileTaken(t *testing.T) {
 }
 
 // TestRestored verifies what happens if a backup replaces a ledger and the write-ahead log is lost
-// or truncated. A check must report this without further information, nobody may be able to write
-// to the ledger, and the ledger must be usable after the mark has been removed.
+// or truncated. A check must report the loss without further information, nobody may be able to
+// write to the ledger, and the ledger must be usable after the mark has been removed.
 func TestRestored(t *testing.T) {
 	ctx, v := context.Background(), verifier(t, receipt.Policy{})
 	for name, lose := range map[string]func(t *testing.T, path, old string){
@@ -267,7 +267,7 @@ func TestRestored(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			path := filled(t, 3)
 			old := backup(t, path)
-			all := writersOf(t, path, 2, 30) // few enough that SQLite keeps them in its log: data that is also in the file would not be lost with the log
+			all := writersOf(t, path, 2, 30) // few enough that SQLite keeps them in its log: data that is also in the main file would not be lost with the log
 			if end(all, 0) != 2 {            // killed by a signal while writing
 				t.Fatal("a writer has ended")
 			}
@@ -306,8 +306,8 @@ func TestRestored(t *testing.T) {
 	}
 }
 
-// TestCopy verifies that a ledger that was copied as documented, and a ledger whose log was merged
-// into its file, have no faults without the files next to them.
+// TestCopy verifies that a ledger has no faults without the files next to it, if it was copied as
+// documented or if its log was merged into its file.
 func TestCopy(t *testing.T) {
 	v := verifier(t, receipt.Policy{})
 	path := filled(t, 3)
@@ -390,12 +390,12 @@ func TestOpenedMeanwhile(t *testing.T) {
 }
 
 // TestOverwritten checks what happens if an older state is copied over the file of an open ledger.
-// Either all receipts that are acknowledged afterward must be in the file in the end, or the ledger
-// must be refused.
+// In the end, either the file must contain all receipts that were acknowledged after the copy, or
+// the ledger must be refused.
 func TestOverwritten(t *testing.T) {
 	enough := 30
 	if testsize.Full() {
-		enough = 100_000 // more than can be issued in the time
+		enough = 100_000 // more than can be issued in the available time
 	}
 	for name, checkpoint := range map[string]string{"all in the log": "PRAGMA user_version", "most in the file": "PRAGMA wal_checkpoint"} {
 		t.Run(name, func(t *testing.T) {
@@ -434,8 +434,8 @@ func TestOverwritten(t *testing.T) {
 }
 
 // TestOverwrittenAndCheckpointed verifies that a writer detects that an older state was copied over
-// its ledger, even if a checkpoint made the file grow again before the writer checked the file's
-// size.
+// its ledger. It must do so even if a checkpoint enlarged the file again before the writer checked
+// the size.
 func TestOverwrittenAndCheckpointed(t *testing.T) {
 	for _, checkpointed := range []int{1, 3, 10, 40, 200} {
 		for _, inLog := range []int{0, 1, 3, 20} {

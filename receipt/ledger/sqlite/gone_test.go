@@ -12,7 +12,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger/storetest"
 )
 
-// A heldStore does not return a head until it is released, and stores all receipts.
+// A heldStore stores all receipts, but returns no head until it is released.
 type heldStore struct {
 	asked, release chan struct{}
 	appended       []*receipt.Sealed
@@ -33,8 +33,8 @@ func (s *heldStore) Find(context.Context, ledger.Key) (*ledger.Row, error) {
 	return nil, ledger.ErrNotFound
 }
 
-// TestDraftOfCallerThatLeft verifies that, after a caller has canceled, neither a change to its
-// draft nor parsing another text into its document affects the receipt.
+// TestDraftOfCallerThatLeft verifies that, after a caller has canceled, the receipt is not affected
+// if the caller changes the draft or parses other text into the document.
 func TestDraftOfCallerThatLeft(t *testing.T) {
 	store := &heldStore{asked: make(chan struct{}), release: make(chan struct{})}
 	issuer := &ledger.Issuer{Store: store, Unsigned: true, KeepSecrets: true}
@@ -54,7 +54,7 @@ func TestDraftOfCallerThatLeft(t *testing.T) {
 	draft.Metadata["changed"] = true
 	store.release <- struct{}{}
 
-	// The next draft in the stream is processed after the first one is finished.
+	// The next draft in the stream is processed after the first draft has been processed.
 	go func() { <-store.asked; store.release <- struct{}{} }()
 	if _, err := issuer.Issue(t.Context(), storetest.Draft("receipt_3", "w")); err != nil {
 		t.Fatal(err)

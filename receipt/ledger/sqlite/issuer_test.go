@@ -82,8 +82,8 @@ func TestIssueTwice(t *testing.T) {
 	}
 }
 
-// TestIssueUntilKnown verifies that a draft is issued again while its outcome is unknown, and that
-// an attempt that stores nothing does not determine the outcome of the previous attempt.
+// TestIssueUntilKnown verifies that a draft is issued again while its outcome is unknown. An
+// attempt that stores nothing must not determine the outcome of an earlier attempt.
 func TestIssueUntilKnown(t *testing.T) {
 	lost := errors.New("the connection was lost")
 	other := draft("receipt_1", "w")
@@ -223,7 +223,7 @@ func (f *failing) Sign(ctx context.Context, message []byte) (receipt.Signature, 
 }
 
 // TestIssueSigner verifies that, if a signer fails, only the affected receipts are lost and no gap
-// results. The same must apply to invalid drafts.
+// results. The same must apply if drafts are invalid.
 func TestIssueSigner(t *testing.T) {
 	ctx, broken := context.Background(), errors.New("the key service is out of order")
 	store := &faulty{Ledger: create(t), hold: make(chan struct{})}
@@ -283,7 +283,7 @@ func TestIssueGroups(t *testing.T) {
 			}
 		})
 	}
-	store.hold <- struct{}{} // at least one batch has started, and the other drafts wait
+	store.hold <- struct{}{} // at least one batch has started, and the other drafts are waiting
 	close(store.hold)
 	group.Wait()
 	total := 0

@@ -20,8 +20,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/serve"
 )
 
-// exchanges lists SQL statements that swap the values of a column between rows 1 and 2, ordered by
-// sequence.
+// exchanges lists the groups of columns whose values are swapped between two rows.
 var exchanges = []string{"receipt_id", "json", "stream, position", "hash", "position", "previous", "seq", "hash, previous", "json, receipt_id", "hash, json", "task", "session"}
 
 // exchange swaps columns between the rows of two receipts, bypassing all indexes.
@@ -60,8 +59,8 @@ func truthOf(t *testing.T, path string) *truth {
 }
 
 // believed reads a ledger with every reader. Each receipt that a reader returns as valid must be,
-// byte for byte, the requested one, and the trees and heads must be correct. It returns how many
-// receipts the readers returned.
+// byte for byte, the requested one, and the trees and heads must be correct. It returns the number
+// of receipts that the readers returned.
 func (t *truth) believed(what, path string) (given int) {
 	t.Helper()
 	ctx := context.Background()
@@ -129,7 +128,7 @@ func TestLyingRows(t *testing.T) {
 	pairs := [][2]string{{"a_0", "a_1"}, {"a_0", "a_2"}, {"a_1", "a_2"}, {"a_0", "b_0"}, {"a_1", "b_1"}, {"a_2", "b_2"}, {"a_0", "b_2"}, {"a_2", "b_0"}}
 	for i, columns := range exchanges {
 		for j, pair := range pairs {
-			if !testsize.Full() && (i+j)%len(pairs) > 1 { // only two of the pairs, in turn
+			if !testsize.Full() && (i+j)%len(pairs) > 1 { // only two of the pairs, in rotation
 				continue
 			}
 			path := filepath.Join(t.TempDir(), "ledger.db")
@@ -148,8 +147,8 @@ func TestLyingRows(t *testing.T) {
 	}
 }
 
-// TestLyingHeads verifies that, if the table of streams contradicts the receipts, no wrong head is
-// returned and no receipt is linked to it.
+// TestLyingHeads verifies that, if the table of streams contradicts the receipts, no incorrect head
+// is returned and no receipt is linked to an incorrect head.
 func TestLyingHeads(t *testing.T) {
 	ctx, v := context.Background(), verifier(t, receipt.Policy{})
 	for _, edit := range []string{

@@ -16,7 +16,7 @@ import (
 )
 
 // TestParses verifies that a receipt is parsed once when it is sealed and once more when it is
-// signed, and that the check for secrets and the store use the same index. The test counts the
+// signed. The check for secrets and the store must not parse the receipt again. The test counts the
 // parses by means of the coverage of package canon in a separate process.
 func TestParses(t *testing.T) {
 	if n, err := strconv.Atoi(os.Getenv("LEDGER_PARSES")); err == nil {
@@ -67,7 +67,7 @@ func parses(t *testing.T, binary string, n int) int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// A line of the profile has the form file:line.column,line.column statements count.
+	// A line of the profile has the form "file:line.column,line.column statements count".
 	block := regexp.MustCompile(fmt.Sprintf(`(?m)canon/document\.go:%d\.\d+,\S+ \d+ (\d+)$`, strings.Count(before, "\n")+2))
 	match := block.FindSubmatch(counts)
 	if match == nil {

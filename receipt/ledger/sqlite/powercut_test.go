@@ -28,7 +28,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger/sqlite"
 )
 
-// TestPowerCut verifies that a ledger survives power failures. In a run, a process creates a
+// TestPowerCut verifies that a ledger survives a power failure. In a run, a process creates a
 // ledger, issues receipts, closes and reopens the ledger, issues more receipts, and prunes until
 // SQLite checkpoints. Meanwhile, strace records the system calls on the ledger's files. The power
 // is then cut before each of these calls, or before many of them, so that unsynced data is lost
@@ -58,7 +58,7 @@ func TestPowerCut(t *testing.T) {
 	for n, c := range calls {
 		if n < 60 || n > len(calls)-12 || n > pruned-30 && n <= pruned+1 || c.path == "ledger.db" && n%8 == 0 || c.name == "sync" && n%5 == 0 || n%150 == 0 {
 			for k, keep := range choices(random) {
-				if (n+k)%step != 0 { // the other choices are tested at the next calls
+				if (n+k)%step != 0 { // the other choices are tested for the next calls
 					continue
 				}
 				files := d.after(keep)
@@ -90,7 +90,8 @@ func TestPowerCut(t *testing.T) {
 // once.
 const powerIssues = 90
 
-// powerPruned is the number of receipts that are pruned after half of the receipts were issued.
+// powerPruned is the number of receipts that are pruned after half of the receipts have been
+// issued.
 const powerPruned = 30
 
 // powerWorker performs the run that is traced. It prints a line when data is acknowledged as
@@ -161,7 +162,7 @@ func traced(t *testing.T, folder string) []call {
 	return p.calls
 }
 
-// A parser parses the output of strace -f -xx.
+// A parser parses the output of "strace -f -xx".
 type parser struct {
 	folder     string
 	fds        map[string]string // paths of the open files
@@ -337,7 +338,7 @@ func (f *inode) content(keep func(n int) int) []byte {
 type choice struct {
 	what  string
 	names bool                             // whether creations and removals that were not synced are kept
-	part  func(path string, n, of int) int // returns the part that is kept of the nth pending call on a file
+	part  func(path string, n, of int) int // returns which part of the nth pending call on a file is kept
 }
 
 func choices(random *rand.Rand) []choice {
@@ -385,7 +386,7 @@ func fingerprint(files map[string][]byte, told int) [32]byte {
 	return [32]byte(h.Sum(nil))
 }
 
-// survives opens and checks a ledger in the state after a power cut.
+// survives checks that a ledger can be opened and is intact in the state after a power cut.
 func survives(t *testing.T, what string, files map[string][]byte, told []string, v *receipt.Verifier) {
 	t.Helper()
 	dir, err := os.MkdirTemp(t.TempDir(), "")

@@ -19,10 +19,11 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger/sqlite"
 )
 
-// TestMain runs the test binary as a program that issues receipts if an environment variable
-// requests it. LEDGER_WORKER has the form "file prefix count goroutines", followed by "stays" if
-// the program must not exit. LEDGER_POWER and LEDGER_FAULT contain the path of a file. LEDGER_RATE
-// has the form "file prefix goroutines seconds".
+// TestMain runs the test binary as a helper program, such as one that issues receipts, if an
+// environment variable requests it. LEDGER_WORKER consists of a file, a prefix, a count, and a
+// number of goroutines, separated by tabs, and ends with "stays" if the program must not exit.
+// LEDGER_POWER and LEDGER_FAULT contain the path of a file. LEDGER_RATE consists of a file, a
+// prefix, a number of goroutines, and a number of seconds, separated by tabs.
 func TestMain(m *testing.M) {
 	testsize.Spare(400) // the heaps are small and can be collected less often
 	for name, work := range map[string]func(string) error{"LEDGER_WORKER": worker, "LEDGER_POWER": powerWorker, "LEDGER_FAULT": faultWorker, "LEDGER_RATE": rateWorker, "LEDGER_AUDITOR": auditor, "LEDGER_PRUNER": pruner} {
@@ -81,7 +82,7 @@ func worker(task string) error {
 	return l.Close()
 }
 
-// panics is a testing.TB that can be used outside of tests.
+// panics is a testing.TB that can be used outside tests.
 type panics struct{ testing.TB }
 
 func (panics) Helper()           {}
@@ -100,7 +101,7 @@ func start(t *testing.T, path, prefix string, count, goroutines int) (*exec.Cmd,
 }
 
 // TestProcesses verifies that no receipt is lost and the chain does not fork if eight processes
-// issue into one stream at the same time, some of them from several goroutines.
+// issue into one stream at the same time. Some of the processes issue from several goroutines.
 func TestProcesses(t *testing.T) {
 	const processes = 8
 	each := 1000

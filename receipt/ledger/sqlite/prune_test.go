@@ -410,8 +410,8 @@ func TestPruneRefused(t *testing.T) {
 	}
 }
 
-// TestPruneChanged verifies that either exactly the receipts that were compared are pruned, or
-// none.
+// TestPruneChanged verifies that either exactly the receipts that were compared are pruned, or no
+// receipts are.
 func TestPruneChanged(t *testing.T) {
 	ctx, path := context.Background(), filled(t, 3)
 	l, second := openLedger(t, path), openLedger(t, path)
@@ -572,8 +572,8 @@ func verifierWithout(t *testing.T) *receipt.Verifier {
 	return v
 }
 
-// TestPruneVersion3 verifies prunings by the previous version, in which rows did not show whether a
-// pruning was missing. Such prunings can be read, and the rows show this after migration.
+// TestPruneVersion3 verifies that prunings by the previous version can be read. In that version,
+// rows did not show whether a pruning was missing. After migration, the rows show this.
 func TestPruneVersion3(t *testing.T) {
 	ctx, path := context.Background(), filled(t, 3)
 	l := openLedger(t, path)
@@ -650,7 +650,7 @@ func TestPruneOlderReader(t *testing.T) {
 func TestUntil(t *testing.T) {
 	ctx, l := context.Background(), create(t)
 	issuer := &ledger.Issuer{Store: l, Signer: signer(t), KeepSecrets: true}
-	for i, hour := range []int{1, 2, 5, 3, 6} { // the time of one draft is not in order
+	for i, hour := range []int{1, 2, 5, 3, 6} { // the time of one draft is out of order
 		d := draft(fmt.Sprintf("receipt_%d", i), "w")
 		d.IssuedAt = receipt.At(time.Date(2026, 4, 25, hour, 0, 0, 0, time.UTC))
 		if _, err := issuer.Issue(ctx, d); err != nil {
@@ -669,8 +669,8 @@ func TestUntil(t *testing.T) {
 	}
 }
 
-// TestPruneWhileListed verifies that, if receipts are pruned while a list is being read, the list
-// has no gap that is not reported.
+// TestPruneWhileListed verifies that every gap in a list is reported if receipts are pruned while
+// the list is being read.
 func TestPruneWhileListed(t *testing.T) {
 	const receipts = 520 // more receipts than are read at a time
 	ctx, l := context.Background(), create(t)
@@ -721,8 +721,7 @@ func TestPruneWhileListed(t *testing.T) {
 	}
 }
 
-// TestPruneWhileIssuing verifies that receipts can be issued without a loss while others are
-// pruned.
+// TestPruneWhileIssuing verifies that no issued receipts are lost while other receipts are pruned.
 func TestPruneWhileIssuing(t *testing.T) {
 	path := filled(t, 1)
 	cmd, out := start(t, path, "busy", 300, 4)
@@ -753,7 +752,7 @@ func TestPruneWhileIssuing(t *testing.T) {
 	soundly(t, path, 302-int(pruned), int(pruned))
 }
 
-// pruner prunes in a separate process. The task has the form "file size".
+// pruner prunes in a separate process. The task consists of a file and a size, separated by a tab.
 func pruner(task string) error {
 	path, size, _ := strings.Cut(task, "\t")
 	l, err := sqlite.Open(context.Background(), path)
@@ -770,7 +769,7 @@ func pruner(task string) error {
 }
 
 // TestPruneKilled verifies that, if a process is killed while it prunes, either all of the receipts
-// remain or none.
+// remain or none of them.
 func TestPruneKilled(t *testing.T) {
 	const receipts = 60
 	rounds := 6

@@ -53,7 +53,7 @@ func (s *table) Find(ctx context.Context, k ledger.Key) (*ledger.Row, error) {
 }
 
 // TestStoreContexts verifies that the store receives a context with a deadline and the caller's
-// values, and that a call that exceeds the deadline is ended.
+// values, and that a call ends when it exceeds the deadline.
 func TestStoreContexts(t *testing.T) {
 	type key struct{}
 	store := new(table)
@@ -147,8 +147,8 @@ func TestClose(t *testing.T) {
 	}
 }
 
-// TestSignCalls verifies the number of calls to a signer, some of which fail. Each draft needs one
-// call. After a failure, the calls that were made at the same time for subsequent drafts must be
+// TestSignCalls verifies the number of calls to a signer that sometimes fails. Each draft needs one
+// call. After a failure, the calls for subsequent drafts that were made at the same time must be
 // repeated.
 func TestSignCalls(t *testing.T) {
 	const drafts = 300
@@ -216,7 +216,7 @@ func TestSignaturesKept(t *testing.T) {
 				t.Errorf("%s: %v", id, err)
 			}
 		})
-		time.Sleep(5 * time.Millisecond) // makes the drafts wait in this order
+		time.Sleep(5 * time.Millisecond) // the drafts must wait in this order
 	}
 	for _, id := range []string{"receipt_0", "receipt_1", "receipt_2", "receipt_3", "receipt_9"} {
 		issue(id)

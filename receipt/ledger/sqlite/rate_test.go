@@ -18,7 +18,8 @@ import (
 )
 
 // rateWorker issues receipts for several seconds and prints the duration of each issue in
-// microseconds. The task has the form "file prefix goroutines seconds".
+// microseconds. The task consists of a file, a prefix, a number of goroutines, and a number of
+// seconds, separated by tabs.
 func rateWorker(task string) error {
 	f := strings.Split(task, "\t")
 	goroutines, err := strconv.Atoi(f[2])

@@ -161,8 +161,8 @@ func TestTree(t *testing.T) {
 	}
 }
 
-// TestImport verifies that a ledger can be imported into another ledger twice, and that receipts
-// that do not fit are rejected.
+// TestImport verifies that a ledger can be imported into another ledger twice, and that a receipt
+// is rejected if it was altered or does not follow its predecessor.
 func TestImport(t *testing.T) {
 	ctx, from := context.Background(), create(t)
 	issuer := &ledger.Issuer{Store: from, Signer: signer(t), KeepSecrets: true}

@@ -19,7 +19,7 @@ import (
 
 // TestReaders verifies that, while two processes issue, a hundred readers that repeatedly verify
 // all receipts always see a prefix of the chain without gaps. The prefix must not be shorter than
-// in the previous read, or shorter than the chain that was stored before the read started.
+// in the previous read, or shorter than the chain was when the read started.
 func TestReaders(t *testing.T) {
 	readers, each := 100, 150
 	if !testsize.Full() {

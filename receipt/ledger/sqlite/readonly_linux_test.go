@@ -56,7 +56,7 @@ func backups(t *testing.T) (dir string, want map[string]string) {
 	copyFile(t, path, twin)
 	copyFile(t, path+"-wal", twin+"-wal")
 	execute(t, twin, "PRAGMA wal_checkpoint(TRUNCATE)")
-	copied := twin // in the form that .backup creates
+	copied := twin // the form that ".backup" creates
 	log, err := os.Stat(path + "-wal")
 	if err != nil || log.Size() == 0 {
 		t.Fatal(log, err)

@@ -10,8 +10,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger/sqlite"
 )
 
-// TestStatements verifies that a connection can run a prepared statement again, even while its rows
-// are being read, after it failed, and after the tables were changed.
+// TestStatements verifies that a connection can run a prepared statement again: while its rows are
+// being read, after it has failed, and after the tables have been changed.
 func TestStatements(t *testing.T) {
 	ctx, path := t.Context(), filled(t, 3)
 	l, err := sqlite.Open(ctx, path)
