@@ -16,7 +16,7 @@ import (
 const brokenStore = "STORETEST_BROKEN"
 
 // TestBroken verifies that each broken store fails the subtest that is intended to detect it. The
-// suite runs in a separate process, as it would for the author of a store.
+// suite runs in a separate process, in the same way as for an author of a store.
 func TestBroken(t *testing.T) {
 	if f, ok := os.LookupEnv(brokenStore); ok {
 		storetest.Run(t, func(*testing.T) func() ledger.Store { return newMemory(fault(f)) })

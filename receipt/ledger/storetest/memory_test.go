@@ -38,16 +38,16 @@ const (
 	ignoresLimit   fault = "lists more receipts than the limit"
 )
 
-// A memory is a handle on a minimal store.
+// A memory store is a handle to a minimal store.
 type memory struct {
 	*shared
 	fault fault
 
 	mu   sync.Mutex
-	seen map[chain.Stream]chain.Head // the handle's own memory, which a store that forks uses
+	seen map[chain.Stream]chain.Head // the handle's own heads, which a faulty store that creates forks uses
 }
 
-// A shared contains the data that all handles on a store share.
+// A shared value contains the data that all handles to a store share.
 type shared struct {
 	mu      sync.Mutex
 	turn    map[chain.Stream]*sync.Mutex // allows only one append at a time in each stream
@@ -214,7 +214,7 @@ func (m *memory) lock(runs []ledger.Run) (unlock func()) {
 	}
 }
 
-// check returns the heads of the streams after the runs are appended.
+// check returns the heads that the streams will have after the runs have been appended.
 func (m *memory) check(runs []ledger.Run, rows [][]ledger.Row) (map[chain.Stream]chain.Head, error) {
 	heads := map[chain.Stream]chain.Head{}
 	for i, run := range runs {
