@@ -75,9 +75,9 @@ func decodingOptions() cbor.DecOptions {
 	}
 }
 
-// Append appends the item for d to dst. The error is an *[ItemError]. Its code is number_precision,
-// depth_limit, or size_limit if d contains a value that no receipt can contain, and empty_input if
-// d has no value. If there is an error, Append returns dst unchanged.
+// Append appends the item for d to dst. The error is an *[ItemError]. The code is number_precision,
+// depth_limit, or size_limit if d contains a value that no receipt can contain. It is empty_input
+// if d has no value. If there is an error, Append returns dst unchanged.
 func (c *Codec) Append(dst []byte, d *canon.Document) ([]byte, error) {
 	if err := archivable(d); err != nil {
 		return dst, err

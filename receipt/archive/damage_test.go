@@ -28,9 +28,9 @@ func verifier(tb testing.TB, policy receipt.Policy) *receipt.Verifier {
 	return v
 }
 
-// TestEveryBit (item 276) verifies the result of flipping each bit. The result must be one of
-// three: it is not an archive, it is the archive of a receipt that does not match its hash, or only
-// a signature changed, which the hash does not cover.
+// TestEveryBit (item 276) verifies the result of flipping each bit. There are three allowed
+// results: the item is not an archive, it is the archive of a receipt that does not match its hash,
+// or only a signature changed, which the hash does not cover.
 func TestEveryBit(t *testing.T) {
 	c := archive.NewCodec()
 	v := verifier(t, receipt.Policy{IntegrityOnly: true})
@@ -102,7 +102,7 @@ func TestCutAnywhere(t *testing.T) {
 }
 
 // TestHashOfCBOR (item 272) verifies that the hash is computed from the canonical JSON, and that a
-// hash of the CBOR bytes is incorrect in any input format.
+// hash of the CBOR bytes is refuted in any input format.
 func TestHashOfCBOR(t *testing.T) {
 	c := archive.NewCodec()
 	doc := parse(t, read(t, "valid/task.json"))

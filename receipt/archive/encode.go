@@ -14,9 +14,9 @@ import (
 // literals, in its core deterministic mode. The encoder only sorts keys, and determines whether a
 // length is a number of bytes, elements, or members.
 //
-// The library can also write entire trees, but this would be slower. A tree of Go values takes
-// several times as long to build and, for large receipts, hundreds of megabytes of memory. To sort
-// a map, the library also copies each value once for every level above it.
+// The library can also write entire trees, but this would be slower. Building a tree of Go values
+// takes several times as long and, for large receipts, requires hundreds of megabytes of memory. To
+// sort a map, the library also copies each value once for every level above it.
 type encoder struct {
 	buf  bytes.Buffer
 	mode cbor.UserBufferEncMode

@@ -8,7 +8,7 @@ import (
 	"github.com/receiptkit/receiptkit/internal/untrusted"
 )
 
-// These are the codes of an [ItemError], spelled as in reports.
+// These are the codes of an [ItemError], with the same spelling as in reports.
 const (
 	codeSyntax           = "syntax"                 // CBOR that is malformed (RFC 8949 appendix F) or truncated
 	codeNonDeterministic = "non_deterministic_cbor" // well-formed, but not the output of Append for any value

@@ -18,9 +18,9 @@ const (
 	majorSimple // and floats
 )
 
-// These are values of the additional information (RFC 8949 sections 3, 3.2, and 3.3). Values up to
-// 23 are the argument itself, and the values 24 to 27 mean that the argument is in the next 1, 2,
-// 4, or 8 bytes.
+// These are values of the additional information (RFC 8949 sections 3, 3.2, and 3.3). A value up to
+// 23 is the argument itself. The values 24 to 27 mean that the argument is in the next 1, 2, 4, or
+// 8 bytes.
 const (
 	infoOneByte    = 24
 	infoTwoBytes   = 25
@@ -30,7 +30,7 @@ const (
 )
 
 // A head is the beginning of a data item. It consists of a byte with the major type and the
-// additional information, and of the argument (RFC 8949 section 3).
+// additional information, followed by the argument (RFC 8949 section 3).
 type head struct {
 	major, info byte
 	arg         uint64
@@ -43,8 +43,8 @@ func readHead(b []byte) (h head, whole bool) {
 		return head{}, false
 	}
 
-	// Additional information up to 23 is the argument itself, and with 28 to 31, there is no
-	// argument (RFC 8949 section 3).
+	// Additional information up to 23 is the argument itself. With 28 to 31, there is no argument
+	// (RFC 8949 section 3).
 	h = head{major: b[0] >> 5, info: b[0] & 31, size: 1}
 	if h.info < infoOneByte || h.info > infoEightBytes {
 		h.arg = uint64(h.info)

@@ -69,8 +69,8 @@ func TestCounts(t *testing.T) {
 }
 
 // TestMaxItemBytes verifies the longest item that can result from JSON of the maximum length,
-// except for a few bytes. Unless it runs at full size, the test uses an item that is half as long,
-// but still longer than the JSON may be.
+// except for a few bytes. Unless it runs at full size, the test uses an item of half that length,
+// which is still longer than the JSON may be.
 func TestMaxItemBytes(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a few seconds")

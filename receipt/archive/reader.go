@@ -143,7 +143,7 @@ func (r *Reader) refuse(at int, code, format string, args ...any) *ItemError {
 }
 
 // more reads until at least n bytes are available after the parsed part of the item. The error is
-// that of the source, which is io.EOF at the end.
+// from the source, which returns io.EOF at the end.
 func (r *Reader) more(n int) error {
 	for len(r.buf)-r.begin-r.size < n {
 		if r.failed != nil {

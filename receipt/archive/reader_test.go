@@ -203,8 +203,8 @@ func TestReaderJudgesNot(t *testing.T) {
 	}
 }
 
-// TestReaderSourceFails verifies that items that precede an error from the source are returned
-// first. The error must then be returned unchanged.
+// TestReaderSourceFails verifies that all items before an error from the source are returned first.
+// The error must then be returned unchanged.
 func TestReaderSourceFails(t *testing.T) {
 	failure := errors.New("disk on fire")
 	all, err := pieces(t, io.MultiReader(strings.NewReader("\x00\x00\x82"), iotest.ErrReader(failure)))
@@ -303,8 +303,8 @@ func inTime(t *testing.T, name string, most time.Duration, do func()) {
 	t.Errorf("%s: takes %v", name, took)
 }
 
-// TestReaderMemory verifies that the memory use of a Reader is at most twice the size of the part
-// of an item that was read, regardless of the lengths stated in the item.
+// TestReaderMemory verifies that a Reader uses at most twice as much memory as the part of an item
+// that was read, regardless of the lengths stated in the item.
 func TestReaderMemory(t *testing.T) {
 	lie := append([]byte{0x7a, 0x02, 0x00, 0x00, 0x00}, bytes.Repeat([]byte{'x'}, 1<<20)...) // says 32 MiB
 	var before, after runtime.MemStats

@@ -9,8 +9,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/archive"
 )
 
-// A vector is a case from the public vectors, regardless of the names used for its parts in the
-// file.
+// A vector is a test case from the public vectors.
 type vector struct {
 	Hex        string
 	Decoded    json.RawMessage
