@@ -146,7 +146,7 @@ func TestSwapped(t *testing.T) {
 	}
 }
 
-// TestCircular verifies that the result for a receipt that states an upstream root contains an
+// TestCircular verifies that the result for a receipt with an upstream root contains an
 // explanation.
 func TestCircular(t *testing.T) {
 	m := seal(t, drafts(t, 1)).Manifest

@@ -26,13 +26,13 @@
 //	 "receipts": [{"leaf_hash": "sha256:…", "receipt_hash": "sha256:…",
 //	               "receipt_id": "receipt_1"}]}
 //
-// It is written in canonical form and ends with a line feed, but any spelling of the JSON is
-// accepted (JSON Schema "batch" in package schemas). [ParseManifest] rejects a manifest whose root
-// does not match its leaves. [Manifest.Check] rejects a receipt that is different from the receipt
-// in the manifest. A manifest is not signed, and is only as trustworthy as the root, which is in
-// each of the signed receipts. The root commits to the leaves, and each leaf commits to the ID and
-// all other content of a receipt. The receipt itself commits to its receipt_hash, which must be
-// equal to the hash in the manifest.
+// It is written in canonical form, followed by a line feed, but any equivalent JSON is accepted
+// (JSON Schema "batch" in package schemas). [ParseManifest] rejects a manifest whose root does not
+// match its leaves. [Manifest.Check] rejects a receipt that is different from the receipt in the
+// manifest. A manifest is not signed, and is only as trustworthy as the root, which is in each of
+// the signed receipts. The root commits to the leaves, and each leaf commits to the ID and all
+// other content of a receipt. The receipt itself commits to its receipt_hash, which must be equal
+// to the hash in the manifest.
 //
 // These shell commands use jq to compute the leaf hash of a receipt and the root of two leaves:
 //

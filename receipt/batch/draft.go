@@ -24,7 +24,7 @@ func fill(draft *canon.Document, merkleRoot canon.Digest, without string) (*cano
 		return draft, nil
 	}
 
-	// Members are copied unchanged, because SealDocument accepts every spelling of JSON.
+	// Members are copied unchanged, because SealDocument accepts any equivalent JSON.
 	b := canon.AppendString([]byte(`{"chain":{"merkle_root":`), merkleRoot.String())
 	b = append(appendMembers(b, link, without), '}')
 	b = append(appendMembers(b, root, "chain"), '}')

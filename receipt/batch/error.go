@@ -13,7 +13,7 @@ type DraftError struct {
 	Err   error // *[receipt.InvalidError] that lists all problems, or an error from the signer
 }
 
-// Error returns the index of the draft and the error.
+// Error returns a message with the index of the draft and the cause.
 func (e *DraftError) Error() string { return fmt.Sprintf("batch: draft %d: %v", e.Index, e.Err) }
 
 // Unwrap returns Err.

@@ -9,8 +9,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/batch"
 )
 
-// FuzzParseManifest verifies that an accepted manifest is written in its canonical form and can be
-// parsed again as the same manifest, and that no value is returned with an error.
+// FuzzParseManifest verifies that an accepted manifest is written in canonical form and can be
+// parsed again to the same manifest. No value may be returned together with an error.
 func FuzzParseManifest(f *testing.F) {
 	for n := 1; n <= 4; n++ {
 		f.Add(seal(f, drafts(f, n)).Manifest.Marshal())

@@ -62,9 +62,9 @@ func (m *Manifest) Marshal() []byte {
 	return append(b, "]}\n"...)
 }
 
-// Check checks that a receipt is the one that the manifest lists under its ID. The leaf hash and
-// the receipt hash are computed from the receipt and must match the manifest, and the receipt must
-// contain the root of the manifest. Check does not check whether the receipt is authentic; use
+// Check compares a receipt with the entry for its ID in the manifest. The leaf hash and the receipt
+// hash are computed from the receipt and must match the manifest, and the receipt must contain the
+// root of the manifest. Check does not check whether the receipt is authentic; use
 // [receipt.Verifier] for this. The error contains the location in the manifest, and both digests.
 func (m *Manifest) Check(d *canon.Document) error {
 	hash, err := chain.Hash(d)
@@ -189,7 +189,7 @@ func checkCount(n int) error {
 	return nil
 }
 
-// These parts of messages describe the correct way to compute a root, and what is wrong with the
+// These parts of messages describe how to compute a root correctly, and what is wrong with the
 // older construction.
 const (
 	rule = "; a root is made by RFC 9162 section 2.1.1 over the leaf hashes SHA-256(0x00 ‖ the canonical form of a receipt without chain and signatures)"

@@ -8,9 +8,10 @@ import (
 	"github.com/receiptkit/receiptkit/schemas"
 )
 
-// ParseManifest parses a manifest in any spelling of JSON. The root in the manifest must match the
-// leaves. No receipt_id, leaf_hash, or receipt_hash may occur twice, because each of them
-// identifies one receipt. A manifest may have at most [MaxBytes] bytes and [MaxEntries] entries.
+// ParseManifest parses a manifest, which does not have to be in canonical form. The root in the
+// manifest must match the leaves. No receipt_id, leaf_hash, or receipt_hash may occur twice, because
+// each of them identifies one receipt. A manifest may have at most [MaxBytes] bytes and [MaxEntries]
+// entries.
 //
 // If the manifest is not valid JSON, the error is or wraps a *[canon.SyntaxError]. If it does not
 // match the schema or lists a value twice, the error is an *[InvalidError]. If the root does not

@@ -129,7 +129,7 @@ func (t *trial) leaf(i int, draft *canon.Document) (merkle.Hash, error) {
 		sealed, err = receipt.SealDocument(filled, head)
 	}
 
-	// Problems that sealing finds and problems that the batch finds are reported together.
+	// Problems found by sealing and problems found by the batch are reported together.
 	var invalid *receipt.InvalidError
 	if errors.As(err, &invalid) {
 		problems = append(problems, invalid.Problems...)

@@ -63,8 +63,8 @@ func TestFrozen(t *testing.T) {
 	}
 }
 
-// TestStreams verifies that receipts of several streams may be interleaved, and that each
-// stream continues after its own head.
+// TestStreams verifies that receipts from several streams may be interleaved, and that each stream
+// continues after its own head.
 func TestStreams(t *testing.T) {
 	heads := map[chain.Stream]chain.Head{
 		stream("a"): {Hash: hash("a"), Count: 7},
@@ -109,8 +109,8 @@ func TestStreams(t *testing.T) {
 	}
 }
 
-// TestSpelling verifies that no byte of the result depends on the spelling of a draft, a missing
-// schema marker, or a chain without new information.
+// TestSpelling verifies that no byte of the result depends on how a draft is spelled, on whether it
+// contains the schema marker, or on a chain that adds no information.
 func TestSpelling(t *testing.T) {
 	want := seal(t, drafts(t, 1)).Manifest.Marshal()
 	plain := content(name(0), "w")
@@ -164,8 +164,8 @@ func TestVerify(t *testing.T) {
 	verify(t, unsigned)
 }
 
-// verify checks the integrity of the receipts in a batch, and checks them against the manifest as
-// another party would parse it.
+// verify checks the integrity of the receipts in a batch. It also checks them against the manifest,
+// which it first writes and parses.
 func verify(t *testing.T, b *batch.Batch) {
 	t.Helper()
 	v, err := receipt.NewVerifier(nil, receipt.Policy{IntegrityOnly: true})
