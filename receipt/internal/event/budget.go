@@ -58,7 +58,7 @@ func (b *Budget) Room(e *Event) { b.List(e, entryCost) }
 // Part charges for another list element within an entry.
 func (b *Budget) Part(e *Event) { b.List(e, PartCost) }
 
-// List charges for another element of a list, which takes cost bytes.
+// List charges cost bytes for another element of a list.
 func (b *Budget) List(e *Event, cost int) {
 	if b.entries++; b.entries > MaxEntries {
 		e.Exceed("MaxEntries", e.Root, b.entries)

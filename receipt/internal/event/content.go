@@ -33,9 +33,9 @@ func (c *Content) Block(n canon.Node) {
 	c.sum.Write(n.AppendCanonical(nil))
 }
 
-// Text adds a text block whose text is the string n.
+// Text adds a text block with the string n.
 func (c *Content) Text(n canon.Node) {
-	// In canonical form, the member text precedes type (RFC 8785 section 3.2.3).
+	// In canonical form, the member "text" precedes "type" (RFC 8785 section 3.2.3).
 	if !c.inText {
 		c.begin()
 		c.sum.Write([]byte(`{"text":"`))

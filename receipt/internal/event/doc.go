@@ -17,12 +17,12 @@
 // # Selection
 //
 // A [Log] passes each event of one task to a function, only once and in sequence order. The [Scope]
-// selects the task. If it selects no task, the first event that names a task does. A redelivered
-// event is counted once, regardless of whether it is marked as replayed. Reading ends with an error
-// if an event is out of order, if an event is missing, or if two events have the same ID but
-// different contents. An event about a compaction or a branch that names no task belongs to the
-// task if it names the session of the task. Such an event is held until the session is known. No
-// receipt covers receipt.* events.
+// selects the task. If the scope selects no task, the log uses the first task that an event names.
+// A redelivered event is counted once, regardless of whether it is marked as replayed. Reading ends
+// with an error if an event is out of order, if an event is missing, or if two events have the same
+// ID but different contents. If an event about a compaction or a branch names no task, it belongs
+// to the task whose session it names. Such an event is held until the session is known. No receipt
+// covers receipt.* events.
 //
 // # Digest
 //

@@ -9,8 +9,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// An Emitter creates numbered events for a recorder, which parses and checks these in the same way
-// as logged events.
+// An Emitter creates numbered events and passes them to a recorder, which parses and checks them in
+// the same way as logged events.
 type Emitter struct {
 	add    func(*canon.Document) error
 	number int // number of the latest event

@@ -115,8 +115,8 @@ func (e *Event) retelling(replay canon.Node) {
 	}
 }
 
-// identity returns the digest of an event's contents, without the members that mark a redelivery;
-// canonical is the canonical form of the event.
+// identity returns the digest of an event's contents, without the members that mark a redelivery.
+// The argument canonical is the canonical form of the event.
 func (e *Event) identity(doc *canon.Document, canonical []byte) canon.Digest {
 	replayed, replay := e.Root.Member("replayed"), e.Root.Member("replay")
 	if replayed.IsZero() && replay.IsZero() {
@@ -269,7 +269,7 @@ func leaps(text []byte, t time.Time) bool {
 }
 
 // Digest returns an optional member that is a SHA-256 digest, or the zero digest. The prefix
-// sha256: is optional and uppercase digits are allowed, as in the protocol's resources.
+// "sha256:" is optional, and uppercase digits are allowed, as in the protocol's resources.
 func (e *Event) Digest(of canon.Node, name string) canon.Digest { return e.digestOf(of.Member(name)) }
 
 func (e *Event) digestOf(n canon.Node) canon.Digest {
@@ -283,8 +283,8 @@ func (e *Event) digestOf(n canon.Node) canon.Digest {
 	return d
 }
 
-// Abbreviated reports whether a digest has been shortened for display, as in 3a7b…. The full digest
-// is then unknown, so the value is treated as unreported.
+// Abbreviated reports whether a digest has been shortened for display, as in "3a7b…". The full
+// digest is then unknown, so the value is treated as unreported.
 func Abbreviated(n canon.Node) bool {
 	head, mark, tail := ends(n.String())
 	return n.Kind() == canon.KindString && isHex(head, 1, 63) && isHex(tail, 0, 62) && mark >= 1 && mark <= 3

@@ -126,7 +126,7 @@ func (l *Log) Counts() Counts { return l.counts }
 // feed. A receipt contains this value as the digest of its log.
 func (l *Log) Digest() canon.Digest { return canon.Digest(l.sum.Sum(nil)) }
 
-// take passes an event on if it belongs to the task and its sequence number is valid.
+// take passes on an event if it belongs to the task and its sequence number is valid.
 func (l *Log) take(e *Event, doc *canon.Document) *Error {
 	mine, err := l.ofTask(e)
 	if err != nil {
@@ -189,8 +189,8 @@ func (l *Log) cover(e *Event) {
 	}
 }
 
-// ofTask reports whether an event belongs to the task. If the scope selects no task, the first
-// event that names a task does.
+// ofTask reports whether an event belongs to the task. If the scope selects no task, the first task
+// that an event names is used.
 func (l *Log) ofTask(e *Event) (bool, *Error) {
 	// A task in the scope takes precedence over the first task that an event names.
 	want := cmp.Or(l.scope.Task, l.task)
@@ -312,8 +312,9 @@ func (l *Log) Enter(e *Event) {
 }
 
 // Retold reports whether an event repeats an event of another task. Redeliveries of the task's own
-// events are also marked as replayed. In a replay, nothing else distinguishes the two, so an event
-// that may belong to the source is not attributed to the replay.
+// events are also marked as replayed. In a replay, there is no other way to distinguish
+// redeliveries from events of the source, so an event that may belong to the source is not
+// attributed to the replay.
 func (l *Log) Retold(e *Event) bool {
 	if strings.HasPrefix(e.Kind, "replay.") {
 		return false

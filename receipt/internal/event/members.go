@@ -14,7 +14,7 @@ type Members map[string]any
 // Raw is JSON text that is written without changes.
 type Raw []byte
 
-// Text returns the object in canonical form (RFC 8785), so that its digest does not depend on the
+// Text returns the object in canonical form (RFC 8785), so the text does not depend on the
 // iteration order of the map. Raw members must already be canonical.
 func (m Members) Text() []byte { return m.Append(nil) }
 

@@ -7,7 +7,7 @@ import (
 )
 
 // TestMembersText verifies that members are written in the order specified by RFC 8785, and that
-// members that state nothing are omitted.
+// members without a value are omitted.
 func TestMembersText(t *testing.T) {
 	m := Members{
 		"e": "", "d": "4", "c": Members{"z": true, "y": int64(0), "x": false}, "b": []string{"2", "1"}, "a": (*int64)(nil), "g": canon.Node{}, "f": []Members{{"h": Raw("null")}}, "i": "9",

@@ -129,8 +129,9 @@ func classOf(p string) string {
 	return "elsewhere"
 }
 
-// isBroad reports whether a directory usually contains more than one project: it is a home
-// directory, a directory for temporary files, or a system directory, or it contains one of these.
+// isBroad reports whether a directory usually contains more than one project. Examples are home
+// directories, directories for temporary files, system directories, and directories that contain
+// one of these.
 func isBroad(dir string) bool {
 	if classOf(dir+"/x") == "system" {
 		return true
@@ -152,7 +153,7 @@ func isBroad(dir string) bool {
 }
 
 // cleaned returns an absolute path, or the path in a file URL, without redundant elements (see
-// [path.Clean]), and returns any other path unchanged.
+// [path.Clean]). Any other path is returned unchanged.
 func cleaned(p string) string {
 	p = ofURL(p)
 	switch {
@@ -164,8 +165,8 @@ func cleaned(p string) string {
 	return p
 }
 
-// ofURL returns the path in a file URL that refers to this machine (RFC 8089 section 2), and
-// returns any other path unchanged.
+// ofURL returns the path in a file URL that refers to this machine (RFC 8089 section 2). Any other
+// path is returned unchanged.
 func ofURL(p string) string {
 	if len(p) < len("file:") || !strings.EqualFold(p[:len("file:")], "file:") {
 		return p
