@@ -18,7 +18,7 @@ type Checked struct {
 	Pruned    int  // receipts that are only in archives and whose hashes match the roots of checkpoints
 	Unsigned  int  // unsigned checkpoints of pruned receipts: no trusted key of their log signed them
 	Audited   bool // whether the structures of the database, and rows that belong to no stream, were checked; see Check
-	Marked    bool // the end of the ledger was compared with an external record
+	Marked    bool // whether the end of the ledger was compared with an external record
 	Faults    int  // number of faults that were passed to the callback of Check
 }
 
@@ -169,7 +169,7 @@ func (c *checker) chain(s StreamHead) error {
 		case errors.Is(err, ErrNotFound):
 			c.missing(&s, position, known, last.Hash)
 			known = false
-			if position > s.Last { // all following receipts are also missing, regardless of the count
+			if position > s.Last { // all later receipts are missing, too, even if Head.Count is higher
 				return nil
 			}
 			continue

@@ -8,8 +8,8 @@ import (
 )
 
 // A Fault describes damage to a ledger: a row does not match what was stored, because that row or a
-// row that refers to it was altered. If a method returns a Fault as an error, it does not return
-// the content of the row.
+// row that refers to it was altered. A method that returns a Fault as an error does not return the
+// content of the row.
 type Fault struct {
 	Code     string       // a code of package receipt, or FaultFile, FaultMissing, FaultUnreadable, or FaultRow
 	ID       string       // receipt_id, if known

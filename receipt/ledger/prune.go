@@ -21,9 +21,9 @@ type Cut struct {
 }
 
 // Prunable compares the first receipts in the ledger with a checkpoint that covers them and with an
-// archive, so that their content can be removed from the ledger. The checkpoint must have been
-// signed by a key in trust. The archive must yield exactly the receipts that have not been pruned,
-// as JSON, in the form in which they are stored and in the order of Walk.
+// archive. If they match, their content can be removed from the ledger. The checkpoint must have
+// been signed by a key in trust. The archive must yield exactly the receipts that have not been
+// pruned, as JSON, in the form in which they are stored and in the order of Walk.
 //
 // Prunable does not change or lock anything. The error is a *[PruneError], a *[Fault], an error
 // from the archive, or an error from reading the ledger.

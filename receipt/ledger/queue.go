@@ -202,7 +202,8 @@ func (a *attempt) round(ctx context.Context, again bool) (head chain.Head, moved
 	return head, false
 }
 
-// leave ends jobs whose callers have left and for which nothing has been stored.
+// leave ends the jobs of callers that have left, provided that nothing has been stored for these
+// jobs.
 func (a *attempt) leave() {
 	a.keep(func(j *job) (*receipt.Sealed, error) {
 		if err := j.ctx.Err(); err != nil {
@@ -250,9 +251,9 @@ func (a *attempt) sign() (ready int) {
 		return len(a.run)
 	}
 
-	// A signer may be a remote service, so several signatures, each of one hash, are requested at
-	// the same time. After a failure, no further signatures are requested, because they would be
-	// useless.
+	// A signer may be a remote service, and each call signs a single hash, so several signatures
+	// are requested at the same time. After a failure, no further signatures are requested, because
+	// they would be useless.
 	errs := make([]error, len(a.run))
 	ended := make(chan int)
 	failed, signing := false, 0

@@ -28,9 +28,9 @@ type Reader interface {
 	// while the caller processes a receipt. Walk ends after the first error.
 	Walk(ctx context.Context, q Query, after int64) iter.Seq2[Row, error]
 
-	// Streams returns all streams and their heads according to the database, in the order of
-	// chain.Stream.Compare. The heads may have been altered; [Heads] compares them with the last
-	// receipts.
+	// Streams returns all streams and their heads according to the database, in the order that
+	// chain.Stream.Compare defines. The heads may have been altered; [Heads] compares them with the
+	// last receipts.
 	Streams(ctx context.Context) ([]StreamHead, error)
 }
 
@@ -58,10 +58,10 @@ type Pruner interface {
 	// verified.
 	Hashes(ctx context.Context, last int64) iter.Seq2[Row, error]
 
-	// Cut removes the content of receipts and records the pruning, in one transaction, if
-	// [Cut.Compare] returns no error in that transaction. The error is or wraps ErrPruneChanged, a
-	// *[Fault], or ErrNotStored. After any other error, either all of the receipts or none of them
-	// have been pruned.
+	// Cut calls [Cut.Compare] in a transaction. If there is no error, Cut removes the content of
+	// the receipts and records the pruning in the same transaction. The error is or wraps
+	// ErrPruneChanged, a *[Fault], or ErrNotStored. After any other error, either all of the
+	// receipts or none of them have been pruned.
 	Cut(ctx context.Context, c *Cut) error
 }
 

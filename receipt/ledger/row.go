@@ -29,13 +29,13 @@ type Row struct {
 
 	JSON   []byte // the receipt as stored; nil if it was pruned
 	Pruned bool   // the content of the receipt is in an archive
-	Place  *Place // the place of the row; nil if it was not read
+	Place  *Place // the place of the row; nil if the place was not read
 }
 
 // A Place describes the stream of a row and the previous row in that stream, according to the
 // database.
 type Place struct {
-	Head     chain.Head   // head of the stream of the row; zero if there is no such stream
+	Head     chain.Head   // head of the row's stream; zero if there is no such stream
 	Before   int64        // sequence number of the previous row in the stream; 0 if there is none
 	Previous canon.Digest // hash of the previous row in the stream
 }

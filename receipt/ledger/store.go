@@ -75,7 +75,7 @@ type Store interface {
 	Find(ctx context.Context, k Key) (*Row, error)
 }
 
-// A TurnStore is a Store that orders issuers that work at the same time.
+// A TurnStore is a Store that determines the order of concurrent issuers.
 type TurnStore interface {
 	Store
 
