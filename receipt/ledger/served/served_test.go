@@ -112,7 +112,8 @@ func TestByTask(t *testing.T) {
 	}
 }
 
-// TestServe verifies that a receipt that is issued after the server started is served over HTTP.
+// TestServe verifies that a receipt is served over HTTP even if it is issued after the server has
+// started.
 func TestServe(t *testing.T) {
 	l := filled(t, 1, 1)
 	v, err := serve.NewVerifier(nil, receipt.Policy{IntegrityOnly: true}, nil)

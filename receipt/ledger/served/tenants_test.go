@@ -206,8 +206,8 @@ func TestSubjects(t *testing.T) {
 	}
 }
 
-// TestFork verifies that a fork that was written into the file without using the ledger is refuted,
-// but that the receipt from which it forks is not.
+// TestFork writes a fork into the file without using the ledger. The fork must be refuted, but the
+// receipt from which it forks must not.
 func TestFork(t *testing.T) {
 	fork := func(i *issued, id, position string) {
 		t.Helper()
