@@ -25,8 +25,7 @@ func undated(id string) *receipt.Draft {
 	return d
 }
 
-// TestIssuedInOrder verifies that drafts that are issued at the same time get dates in the order of
-// their chain.
+// TestIssuedInOrder verifies that drafts that are issued at the same time get dates in chain order.
 func TestIssuedInOrder(t *testing.T) {
 	var ticks atomic.Int64
 	l := create(t)
@@ -59,8 +58,8 @@ func TestIssuedInOrder(t *testing.T) {
 	}
 }
 
-// TestClockGoesBack verifies that the time from a clock that was set back is recorded unchanged,
-// that the chain stays intact, and that verification reports a warning.
+// TestClockGoesBack verifies that, if a clock was set back, its time is recorded unchanged, the
+// chain stays intact, and verification reports a warning.
 func TestClockGoesBack(t *testing.T) {
 	at := time.Date(2026, 4, 25, 20, 0, 0, 0, time.UTC)
 	l := create(t)

@@ -126,8 +126,8 @@ func (t *thread) Append(ctx context.Context, runs ...ledger.Run) error {
 	return t.do(func() error { return t.Store.Append(ctx, runs...) })
 }
 
-// fewerStops returns the strace flags that avoid stops at calls that are not traced, if strace
-// supports them.
+// fewerStops returns strace flags that avoid stops at untraced calls, or nil if strace does not
+// support these flags.
 var fewerStops = sync.OnceValue(func() []string {
 	if exec.Command("strace", "-f", "--seccomp-bpf", "-e", "trace=fsync", "-o", os.DevNull, "true").Run() != nil {
 		return nil

@@ -155,7 +155,7 @@ func TestCheckReads(t *testing.T) {
 	}
 }
 
-// TestCheckEdited verifies that rows that were edited with sqlite3 are detected and identified.
+// TestCheckEdited verifies that rows edited with sqlite3 are detected and identified.
 func TestCheckEdited(t *testing.T) {
 	v := verifier(t, receipt.Policy{IntegrityOnly: true})
 	for _, test := range []struct {
@@ -259,8 +259,8 @@ func TestCheckPages(t *testing.T) {
 	}
 }
 
-// TestCheckSpliced verifies that only the break is reported if each receipt is signed and matches
-// its row but the chain is broken. In the three cases, a receipt was removed and the others were
+// TestCheckSpliced verifies that, if each receipt is signed and matches its row but the chain is
+// broken, only the break is reported. In the three cases, a receipt was removed and the others were
 // renumbered, a receipt has a different parent, or a receipt has no parent.
 func TestCheckSpliced(t *testing.T) {
 	ctx, v := context.Background(), verifier(t, receipt.Policy{})

@@ -148,8 +148,8 @@ func TestIssueUntilKnown(t *testing.T) {
 	}
 }
 
-// TestIssueDated verifies that the issuer sets the date of drafts that have none, and finds their
-// receipts again later.
+// TestIssueDated verifies that the issuer sets the date of drafts that have none, and later finds
+// the receipts for these drafts.
 func TestIssueDated(t *testing.T) {
 	ctx, clock := context.Background(), time.Date(2026, 4, 25, 20, 0, 0, 123456789, time.FixedZone("", 7200))
 	issuer := &ledger.Issuer{Store: create(t), Now: func() time.Time { clock = clock.Add(time.Hour); return clock }, Unsigned: true}
@@ -297,8 +297,8 @@ func TestIssueGroups(t *testing.T) {
 	}
 }
 
-// TestIssueCancelled verifies that a caller that cancels before any work was done gets the
-// context's error, and that a caller that cancels later gets an unknown outcome.
+// TestIssueCancelled verifies that a caller gets the context's error if it cancels before any work
+// has been done, and an unknown outcome if it cancels later.
 func TestIssueCancelled(t *testing.T) {
 	store := &faulty{Ledger: create(t), hold: make(chan struct{})}
 	issuer := &ledger.Issuer{Store: store, Signer: signer(t)}

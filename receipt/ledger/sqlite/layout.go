@@ -181,8 +181,8 @@ func (l *layout) head(ctx context.Context, q rowQuerier, s chain.Stream) (h chai
 	return row.Head, nil
 }
 
-// headRow returns the row of a stream, or the zero row, and the hash of the last receipt in the
-// stream.
+// headRow returns the row of a stream and the hash of the last receipt in the stream. If there is
+// no such stream, the row contains only its name.
 func headRow(ctx context.Context, q rowQuerier, s chain.Stream) (row streamRow, last []byte, err error) {
 	row.Stream = s
 	scan := func(scan scanner) (head []byte, err error) {

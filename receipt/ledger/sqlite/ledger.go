@@ -22,8 +22,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger/sqlite/internal/file"
 )
 
-// A Ledger is a ledger in a SQLite file, which any number of processes on the same machine may use.
-// The file must not be on a network file system, because SQLite's locks do not work there.
+// A Ledger stores receipts in a SQLite file, which any number of processes on the same machine may
+// use. The file must not be on a network file system, because SQLite's locks do not work there.
 //
 // Writes go to a write-ahead log with synchronous=FULL, so appended receipts survive a crash of the
 // process or of the machine if the disk is reliable. FILE-head, which is stored next to the ledger,

@@ -58,9 +58,9 @@ func truthOf(t *testing.T, path string) *truth {
 	return all
 }
 
-// believed reads a ledger with every reader. Each receipt that a reader returns as valid must be,
-// byte for byte, the requested one, and the trees and heads must be correct. It returns the number
-// of receipts that the readers returned.
+// believed reads a ledger with every reader. If a reader returns a receipt as valid, it must be
+// exactly the requested receipt, byte for byte. The trees and heads must be correct. It returns the
+// number of receipts that the readers returned.
 func (t *truth) believed(what, path string) (given int) {
 	t.Helper()
 	ctx := context.Background()

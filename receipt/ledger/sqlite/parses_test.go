@@ -17,7 +17,7 @@ import (
 
 // TestParses verifies that a receipt is parsed once when it is sealed and once more when it is
 // signed. The check for secrets and the store must not parse the receipt again. The test counts the
-// parses by means of the coverage of package canon in a separate process.
+// parses in a separate process, using the coverage profile of package canon.
 func TestParses(t *testing.T) {
 	if n, err := strconv.Atoi(os.Getenv("LEDGER_PARSES")); err == nil {
 		issuer := &ledger.Issuer{Store: create(t), Signer: signer(t)}

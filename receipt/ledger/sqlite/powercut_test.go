@@ -170,8 +170,7 @@ type parser struct {
 	calls      []call
 }
 
-// ending matches the end of a call in the output of strace, which may be followed by an error
-// message.
+// ending matches the end of a call in the output of strace. An error message may follow the end.
 var ending = regexp.MustCompile(`\)\s+= (-?\w+|\?)`)
 
 func (p *parser) line(line string) error {
@@ -422,8 +421,8 @@ func survives(t *testing.T, what string, files map[string][]byte, told []string,
 		}
 		there = append(there, e.ID, e.Hash.String())
 	}
-	// Either all of these receipts or none must be pruned, and all must be pruned after the pruning
-	// was acknowledged.
+	// Either all of these receipts or none of them must be pruned. After the pruning was
+	// acknowledged, all of them must be pruned.
 	at := slices.Index(told, "pruned")
 	if checked.Pruned != powerPruned && (at >= 0 || checked.Pruned != 0) {
 		t.Errorf("%s: %d receipts are pruned", what, checked.Pruned)

@@ -317,7 +317,7 @@ func verifyLines(t *testing.T, data, checkpoint []byte) *stream.Summary {
 }
 
 // TestPruneRefused verifies that receipts are pruned only if a trusted log signed a checkpoint that
-// covers exactly the first receipts, and if the archive contains each of these receipts.
+// covers exactly the first receipts, and if an archive contains each of them.
 func TestPruneRefused(t *testing.T) {
 	ctx, path := context.Background(), filled(t, 3)
 	l := openLedger(t, path)
@@ -497,8 +497,8 @@ func TestPruneOldCopy(t *testing.T) {
 	}
 }
 
-// TestPruneDamage verifies that changes to what remains of pruned receipts are detected, and that
-// no tree is built from the changed rows.
+// TestPruneDamage verifies that changes to the remaining data of pruned receipts are detected, and
+// that no tree is built from changed rows.
 func TestPruneDamage(t *testing.T) {
 	ctx := context.Background()
 	sound := filled(t, 3)

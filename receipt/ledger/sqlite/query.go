@@ -34,7 +34,7 @@ func (q query) conditions(after, last int64) (where string, args []any) {
 		add("stream IN (SELECT value FROM json_each(?))", string(text))
 	}
 
-	// The + prevents the use of the index of times, which has a different order.
+	// The "+" prevents the use of the index of times, whose order is different.
 	if !q.From.IsZero() {
 		add("+issued_at >= ?", q.From.UnixMilli())
 	}

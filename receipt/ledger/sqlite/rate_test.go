@@ -132,8 +132,8 @@ func fresh(b testing.TB) (path string) {
 }
 
 // BenchmarkReaders issues from one process, first alone and then while a thousand goroutines of
-// that process read. It prints the ratio of the rates, the median and 99th-percentile times that
-// readers need for a receipt or a page, and the ratio of these times.
+// that process read. It prints the ratio of the rates. It also prints the median and
+// 99th-percentile times that readers need for a receipt or a page, and the ratio of these times.
 func BenchmarkReaders(b *testing.B) {
 	ctx, l := context.Background(), create(b)
 	issuer := &ledger.Issuer{Store: l, Signer: signer(b)}

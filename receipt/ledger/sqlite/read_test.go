@@ -66,7 +66,7 @@ func every(t *testing.T, entries iter.Seq2[ledger.Row, error]) (list []ledger.Ro
 }
 
 // TestList verifies that pages of any size add up to the complete list, in order, and that a query
-// selects the same receipts as a comparison with each receipt.
+// selects the same receipts as a filter that examines each receipt.
 func TestList(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it seals some hundred receipts")
