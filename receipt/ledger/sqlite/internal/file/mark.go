@@ -36,7 +36,8 @@ const (
 	markFormat = "receipt ledger head 1\nledger %s\ncommits %d\nnewest %d %v\n"
 )
 
-// text returns a mark with the beginning of its digest, padded to markBytes with line feeds.
+// text returns a mark, followed by the beginning of its digest and padded to markBytes with line
+// feeds.
 func (m Mark) text() []byte {
 	body := fmt.Sprintf(markFormat, m.Ledger, m.Commits, m.Sequence, m.Hash)
 	text := make([]byte, 0, markBytes)

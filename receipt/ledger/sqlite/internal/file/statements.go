@@ -7,8 +7,8 @@ import (
 	"fmt"
 )
 
-// Connections returns a connector whose connections use the file that is being watched, and never
-// another file that has the same path later. The connections keep their prepared statements.
+// Connections returns a connector whose connections use the file that is being watched, and never a
+// different file that later has the same path. The connections keep their prepared statements.
 func Connections(f *Watch, c driver.Connector) driver.Connector { return &connector{c, f} }
 
 type connector struct {

@@ -125,8 +125,8 @@ func written(now, was fs.FileInfo) bool {
 }
 
 // Rewritten reports whether the main file has changed since the last call. Commits are written to
-// the -wal file, so the main file changes only with a checkpoint, or if something other than SQLite
-// writes to it.
+// the -wal file. The main file therefore changes only during a checkpoint, or if something other
+// than SQLite writes to it.
 func (f *Watch) Rewritten() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -188,8 +188,8 @@ const logHeader = 32
 
 var logMagic = []byte{0x37, 0x7f, 0x06} // followed by 0x82 or 0x83
 
-// Committed checks that a transaction is in a log that the next process to open the ledger can
-// read: the log has its header, and has not become shorter.
+// Committed checks that the next process to open the ledger can read a transaction: the log must
+// have its header and must not have become shorter.
 func (f *Watch) Committed() error {
 	if err := f.Same(); err != nil {
 		return err
