@@ -93,8 +93,8 @@ func duplicateID(t *testing.T, handle func() ledger.Store) {
 	wantStored(t, store, first)
 }
 
-// wrongPlace verifies that a store refuses a receipt that does not follow the head of its own
-// stream, regardless of the arguments of Append.
+// wrongPlace verifies that, regardless of the arguments of Append, a store refuses a receipt that
+// does not follow the head of the receipt's own stream.
 func wrongPlace(t *testing.T, handle func() ledger.Store) {
 	store, ctx := handle(), t.Context()
 	first := seal(t, Draft("receipt_1", "w"), chain.Head{})

@@ -56,8 +56,8 @@ func incompressible(n int) string {
 	return hex.EncodeToString(text)
 }
 
-// characters verifies that names with any characters can be stored, and are found only by exactly
-// the same names.
+// characters verifies that names with any characters can be stored, and that a stored name is found
+// only by exactly the same name.
 func characters(t *testing.T, handle func() ledger.Store) {
 	store, other := handle(), handle()
 	all := map[string]*receipt.Sealed{}

@@ -23,8 +23,8 @@ func oneWinner(t *testing.T, handle func() ledger.Store) {
 	}
 }
 
-// twoHandles verifies that a handle cannot fork a stream that another handle has extended, even if
-// it has read or stored older heads.
+// twoHandles verifies that one handle cannot fork a stream that another handle has extended, even
+// if the first handle has read or stored older heads.
 func twoHandles(t *testing.T, handle func() ledger.Store) {
 	a, b := handle(), handle()
 	wantHead(t, b, stream("w"), nil, 0)

@@ -23,7 +23,8 @@ func (d deaf) Append(ctx context.Context, runs ...ledger.Run) error {
 }
 
 // lostAnswers verifies that, if a receipt was stored without the caller's knowledge, issuing the
-// same draft returns the stored receipt, with any handle and even after other receipts were stored.
+// same draft again returns the stored receipt. This must work with any handle, even after other
+// receipts have been stored.
 func lostAnswers(t *testing.T, handle func() ledger.Store) {
 	store, other, ctx := handle(), handle(), t.Context()
 	var all []*receipt.Sealed
@@ -51,8 +52,8 @@ func lostAnswers(t *testing.T, handle func() ledger.Store) {
 	wantChain(t, other, all, 10)
 }
 
-// canceled verifies that methods do nothing and return the error of the context if the context has
-// ended.
+// canceled verifies that, if the context has ended, methods do nothing and return the context's
+// error.
 func canceled(t *testing.T, handle func() ledger.Store) {
 	store := handle()
 	first := seal(t, Draft("receipt_1", "w"), chain.Head{})
