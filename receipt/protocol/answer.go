@@ -78,7 +78,7 @@ func (c counted) allow(media string, body []byte) ([]byte, error) {
 
 var errTooLong = errors.New("protocol: answer to a request with an Idempotency-Key is longer than maxAnswer")
 
-// A recorder is a ResponseWriter for a response that will be remembered.
+// A recorder is a ResponseWriter for a response that may be remembered.
 type recorder struct {
 	header  http.Header
 	sent    http.Header // a copy of the header from when the status was written

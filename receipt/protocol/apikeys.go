@@ -49,7 +49,7 @@ func NewAPIKeys(entries ...APIKey) (*APIKeys, error) {
 //	printf %s "$KEY" | sha256sum
 //
 // A file without keys is rejected, as are two entries with the same name or digest. Errors contain
-// the line number. The only content of the file that they repeat is member names.
+// the line number. The only content of the file that they repeat is the names of keys and members.
 func ParseAPIKeys(data []byte, known ...Scope) (*APIKeys, error) {
 	if len(data) > MaxAPIKeyBytes {
 		return nil, fmt.Errorf("API keys: expected at most %d bytes, found more", MaxAPIKeyBytes)

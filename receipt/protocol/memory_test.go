@@ -158,8 +158,8 @@ func TestMemoryIsShared(t *testing.T) {
 	}
 }
 
-// TestRemember verifies that, if uses are read from a log after a restart, in any order, they get
-// the same responses as before.
+// TestRemember verifies that uses keep their responses if they are read from a log after a restart,
+// in any order.
 func TestRemember(t *testing.T) {
 	m := &Memory{Keys: 1}
 	for _, c := range []struct {

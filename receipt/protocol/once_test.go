@@ -282,8 +282,7 @@ func (w *stuckWriter) Write(p []byte) (int, error) {
 	return w.ResponseRecorder.Write(p)
 }
 
-// TestRestart verifies that, after a restart, a harness can restore its responses from the content
-// of the requests.
+// TestRestart verifies that, after a restart, a harness can restore its responses from its log.
 func TestRestart(t *testing.T) {
 	type line struct {
 		use    Use
