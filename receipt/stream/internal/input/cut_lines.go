@@ -121,8 +121,8 @@ func (l *lineCutter) read() (Piece, error) {
 	}
 }
 
-// turn reads the input as a page of a list. text is the current line, which has already been read
-// from the input.
+// turn reads the input as a page of a list. text is the part of the current line that has already
+// been read from the input.
 func (l *lineCutter) turn(text []byte, ended bool) *pageCutter {
 	readers := []io.Reader{bytes.NewReader(text), l.r}
 	if ended {

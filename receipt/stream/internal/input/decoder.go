@@ -48,10 +48,9 @@ type Contents struct {
 	// Weigh adds the results for a signed envelope to the report.
 	Weigh func(*receipt.Verifier, *canon.Document, *receipt.Report)
 
-	// Fault is the reason why there is no document, except for syntax errors. Fault is the reason
-	// why there is no document, unless the reason is a syntax error. Syntax is a *canon.SyntaxError
-	// that explains why Text is not JSON within the limits. If the last line is truncated, both
-	// Fault and Syntax are set.
+	// Fault is the reason why there is no document, unless the reason is a syntax error. Syntax is
+	// a *canon.SyntaxError that explains why Text is not JSON within the limits. If the last line
+	// is truncated, both Fault and Syntax are set.
 	Fault  *Fault
 	Syntax error
 
