@@ -160,9 +160,10 @@ func (f *Fumble) Counted() Outcome {
 	return Outcome{Own: receipt.Undecided, Reason: f.Code}
 }
 
-// Settle records the mark that results for the link among the receipts of all merged parts. If the
-// link was unchecked within a part but is invalid among all parts, the merged summary has a finding
-// for it, and the receipt remains undecided.
+// Settle records the mark of the link among the receipts of all merged parts. open means that the
+// link is unchecked, and that the receipt is therefore undecided. If the link was unchecked within
+// a part but is invalid among all parts, the merged summary has a finding for it, and the receipt
+// remains undecided.
 func (f *Fumble) Settle(is join.Mark, open bool) {
 	switch {
 	case f.Failed():

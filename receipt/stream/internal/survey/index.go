@@ -7,8 +7,8 @@ import (
 
 // An index contains the first receipts of an ordered input, up to a limit. It can find a receipt by
 // its ID, by its hash, and by the predecessor that it names. For receipts after the limit, the
-// index contains only a filter. It detects hashes that certainly did not occur. Each indexed
-// receipt requires about 100 bytes.
+// index contains only a filter. The filter detects hashes that certainly did not occur. Each
+// indexed receipt requires about 100 bytes.
 type index struct {
 	ids   map[fingerprint]seen
 	nodes map[fingerprint]node // key: hash of a receipt, or hash of a predecessor that a receipt names

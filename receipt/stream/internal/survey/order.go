@@ -12,9 +12,9 @@ import (
 const previousPointer = "/chain/previous_receipt_hash"
 
 // An Order checks the links in one ordered input, in which each receipt must name the previous
-// receipt in its stream. In two cases, a receipt has no second finding: A receipt whose stated hash
-// does not match its content keeps its position, so its successor gets no finding. After an
-// unreadable document, one link is left unchecked.
+// receipt in its stream. In two cases, a fault in one document does not lead to a second finding. A
+// receipt whose stated hash does not match its content keeps its position, so its successor gets no
+// finding. After an unreadable document, one link is left unchecked.
 type Order struct {
 	Terms
 	streams map[string]*strand
