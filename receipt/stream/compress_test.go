@@ -200,8 +200,8 @@ func (r *repeater) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// bombs returns several inputs that each decompress to 10 GB. They consist of gzip members and zstd
-// frames that decompress to 10 MB each.
+// bombs returns an input of 10 GB in three forms: as gzip members and as zstd frames, which
+// decompress to 10 MB each, and uncompressed.
 func bombs(t testing.TB, c string) map[string]func() io.Reader {
 	plain := bytes.Repeat([]byte(c), 10<<20/len(c))
 	return map[string]func() io.Reader{

@@ -330,7 +330,7 @@ func TestContinues(t *testing.T) {
 
 // TestSharedAbsence verifies that two streams of a selection may name the same absent receipt, at
 // any position in the streams. The receipt belongs to at most one of the streams, but nothing shows
-// which one it is.
+// to which stream.
 func TestSharedAbsence(t *testing.T) {
 	a, b := newWriter(t, "a"), newWriter(t, "b")
 	a.next()

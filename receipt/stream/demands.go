@@ -165,7 +165,8 @@ func endsOf(segments []chain.Segment, d *demands) (ends []survey.End) {
 	return ends
 }
 
-// findHeads looks for the expected heads among the listed receipts of the parts.
+// findHeads looks for the expected heads among the listed receipts of the parts. known reports
+// whether the parts list all of their receipts.
 func findHeads(s *Summary, ends []survey.End, d *demands) (known bool, err error) {
 	if s.roster == nil {
 		for i := range ends {

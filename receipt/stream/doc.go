@@ -27,8 +27,8 @@
 //   - If the predecessor of the first receipt in a stream is not in the input, the link of that
 //     receipt is not checked. If there is a second receipt of this kind in the stream, it is
 //     refuted, unless the input is a selection.
-//   - A receipt is refuted if one of the following is detected at it: a break, a fork, a second
-//     first receipt, or different content with the same receipt_id.
+//   - Each of the following refutes the receipt at which it is detected: a break, a fork, a second
+//     first receipt, and different content with the same receipt_id.
 //   - Copies with the same content are counted once for each outcome. Their outcomes may differ if
 //     their signatures do.
 //   - If a receipt does not match its own hash, there is only one finding: the receipt keeps its

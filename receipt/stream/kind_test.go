@@ -84,7 +84,7 @@ func TestTornAnywhere(t *testing.T) {
 }
 
 // TestFirstCutOff verifies that a truncated first line or item is undecided, like a truncated later
-// item. A truncated single document must be malformed.
+// item. A truncated single document must be refuted as malformed.
 func TestFirstCutOff(t *testing.T) {
 	line := newWriter(t, "a").many(1)[0]
 	item := cborOf(t, line)

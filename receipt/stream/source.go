@@ -124,9 +124,9 @@ func (s *Source) Find(index int, long bool) ([]byte, error) {
 	}
 }
 
-// If a source in a directory of receipts is a log or a piece of evidence, it is skipped, and beside
-// returns its kind. An image with the file name of a receipt is not skipped, because it may have
-// replaced a receipt.
+// beside reports whether a source is skipped because it is a log or a piece of evidence that was
+// found in a directory of receipts. It also returns the kind of the source. An image with the file
+// name of a receipt is not skipped, because it may have replaced a receipt.
 func (s *Source) beside(err error) (kind.Found, bool) {
 	var other *OtherKindError
 	if !s.Found || !errors.As(err, &other) {

@@ -88,8 +88,9 @@ func (s *Summary) Verdict() receipt.Verdict {
 }
 
 // MarkOverlap adds a note that several parts contain the same receipt. It is used when reports that
-// list their receipts are merged. A summary with this note is never verified. If the rosters were
-// sufficient to count the receipt only once, MarkOverlap adds no note.
+// list their receipts are merged. detail names the receipt and the parts. A summary with this note
+// is never verified. If the rosters were sufficient to count the receipt only once, MarkOverlap
+// adds no note.
 func (s *Summary) MarkOverlap(detail string) {
 	if s.once {
 		return
@@ -186,7 +187,7 @@ func (s *Summary) Expect(c Continuity) (*Summary, error) {
 		d.compare(s, e)
 	}
 
-	// Notes about these omitted checks are kept only if the parts had such notes.
+	// Notes about links and tails that were not checked are kept only if the parts had such notes.
 	precede, follow := s.hasNote(receipt.CodeLinkNotChecked), s.hasNote(receipt.CodeTailNotChecked)
 	s.dropNotes(receipt.CodeLinkNotChecked)
 	s.dropNotes(receipt.CodeTailNotChecked)
@@ -304,8 +305,8 @@ func (s *Summary) dropNotes(code receipt.Code) {
 	s.NotChecked = slices.DeleteFunc(s.NotChecked, func(n receipt.Note) bool { return n.Code == code })
 }
 
-// settle updates the outcome of a receipt for the result for its link among the receipts of all
-// parts, and adjusts the counts.
+// settle recounts a receipt with the outcome that results from its link among the receipts of all
+// parts.
 func (s *Summary) settle(f *survey.Fumble, is join.Mark, open bool) {
 	s.recount(f.Counted(), -1)
 	f.Settle(is, open)

@@ -78,12 +78,12 @@ func (w *worker) verify(it *survey.Item, found bool) {
 			Detail: "the API envelope is not protected by the hash"})
 	}
 
-	// The signed envelope of the receipt has results that are added to the report.
+	// The results for a signed envelope are added to the report.
 	if c.Weigh != nil {
 		c.Weigh(w.v, w.Doc, rep)
 	}
 
-	// The digest covers the received bytes, not the content of the envelope.
+	// The digest covers the received bytes, not the receipt that was extracted from them.
 	if (it.CBOR || c.Sealed) && !w.policy.NoInputDigest {
 		rep.InputSHA256 = canon.Sum(received)
 	}
