@@ -183,8 +183,8 @@ func testReceipt(b *tab) {
 }
 
 // testTamper verifies that an altered copy of the example is refuted and that the change is marked
-// everywhere. The button Undo must remove the marks. The page must not offer to alter receipts that
-// the user provides.
+// everywhere. The button Undo must restore the original receipt. The page must not offer to alter
+// receipts that the user provides.
 func testTamper(b *tab) {
 	b.Helper()
 	if b.count("#tamper") != 0 {
