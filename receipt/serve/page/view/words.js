@@ -125,8 +125,8 @@ const others = new Map([
   ["redactions", ["Other values", "The disclosed values do not match it."]],
 ]);
 
-// These are reasons for an invalid signature of an attestation. The codes are the same as those for
-// a signature in a receipt.
+// This is the reason for an invalid signature of an attestation. The codes are the same as those
+// for a signature in a receipt.
 const falseAttestation = ["Attestation forged", "The signature of the attestation around the receipt was not created with the key that it names. It is not one of the receipt’s own signatures."];
 
 function reason(check) {
