@@ -26,12 +26,12 @@ const mostConnections = 4096
 // limits each read and write instead. It supports HTTP/1.1. HTTP/2 is supported only over TLS,
 // which the caller must configure. The caller must not replace ConnState and ConnContext.
 //
-// To accept a connection over the maximum, the server closes an existing connection. It first
-// closes connections that have neither sent a request nor presented an API key, starting with the
-// one that has waited longest. If there is none, it closes the connection without a key that was
-// answered longest ago. If all connections have a key, it closes the one that has waited longest. A
-// connection with a request in progress that has presented a key is never closed. At most a quarter
-// of the connections may be waiting without having presented a key.
+// To accept a connection over the maximum, the server closes an existing connection. It closes the
+// first of the following that exists: the connection that has waited longest without having sent a
+// request, the connection without an API key that was answered longest ago, the connection without
+// a key whose request has been in progress longest, and the connection with a key that has waited
+// longest. A connection with a request in progress that has presented a key is never closed. At
+// most a quarter of the connections may be waiting without having presented a key.
 //
 // A new connection has 250 ms to send its first request. During that time, it is not closed in
 // favor of another connection. If there are too many new connections, further connections wait to

@@ -308,7 +308,7 @@ func TestReplayNeedsItsScope(t *testing.T) {
 // TestReplayOnce verifies that requests with the same key start only one replay, even if they
 // arrive at the same time. The first request receives the task, as do all other requests within a
 // day after the replay has started. Requests that arrive while the replay is being started receive
-// a 202.
+// a 202 response without the task.
 func TestReplayOnce(t *testing.T) {
 	var clock atomic.Int64
 	o, s := staged(t)

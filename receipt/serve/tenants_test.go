@@ -259,7 +259,7 @@ func sameAnswers(t *testing.T, all, alone serve.Source, ours, theirs [][]byte, c
 		if got != want {
 			t.Errorf("%s %s: another answer than without the other tenant\n%.400s\n%.400s", q.method, q.path, got, want)
 		}
-		if sent := q.path == "/v1/verify"; !sent { // in this case, the client itself sent the data
+		if sent := q.path == "/v1/verify"; !sent { // otherwise, the client itself sent the data
 			for _, trace := range traces {
 				if strings.Contains(got, trace) {
 					t.Errorf("%s %s: %q in the answer\n%.400s", q.method, q.path, trace, got)
@@ -300,7 +300,7 @@ var differs = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // TestTenantProofs verifies that a checkpoint and its proofs are served only to clients that may
-// see all receipts. They reveal the number of receipts and some hashes.
+// see all receipts. The checkpoint and the proofs reveal the number of receipts and some hashes.
 func TestTenantProofs(t *testing.T) {
 	ours, theirs := twoTenants(t)
 	theirs = theirs[:6] // intact
