@@ -58,8 +58,8 @@ func encodingOptions() cbor.EncOptions {
 	return o
 }
 
-// decodingOptions returns the strictest options that the library has. The limit on elements is as
-// high as the number of elements that an item can have.
+// decodingOptions returns the strictest options that the library has. The limit on elements is the
+// maximum number of elements that an item can have.
 func decodingOptions() cbor.DecOptions {
 	return cbor.DecOptions{
 		DupMapKey:        cbor.DupMapKeyEnforcedAPF,

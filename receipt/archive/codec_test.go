@@ -179,7 +179,7 @@ func roundTrip(t *testing.T, c *archive.Codec, o oracle, doc *canon.Document, na
 	}
 }
 
-// TestSpelling (item 269) verifies that all spellings of a document produce the same item.
+// TestSpelling (item 269) verifies that equivalent JSON documents produce the same item.
 func TestSpelling(t *testing.T) {
 	c := archive.NewCodec()
 	want := encode(t, c, `{"b":[1,0.5,"é"],"aa":{"d":100,"c":null}}`)

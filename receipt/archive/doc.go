@@ -6,8 +6,8 @@
 // type for an item is [MediaType].
 //
 // The archive of a receipt encodes the same JSON value and is never a different receipt. The hash
-// of the receipt is computed from its canonical JSON (RFC 8785), never from CBOR. Verifying a
-// receipt therefore has the same result for a JSON file and for an archive.
+// of the receipt is computed from its canonical JSON (RFC 8785), never from CBOR. Verification
+// therefore has the same result for a JSON file and for its archive.
 //
 // # The exact bytes
 //

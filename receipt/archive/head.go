@@ -117,7 +117,7 @@ func (h head) shortest() bool {
 // String describes the item that begins with the head, for a message.
 func (h head) String() string {
 	switch h.major {
-	case majorUnsigned: // does not show the value, because it might be a secret in the wrong place
+	case majorUnsigned: // omits the value, because it might be a misplaced secret
 		return "an integer"
 	case majorNegative:
 		return "a negative integer"
