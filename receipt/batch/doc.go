@@ -3,7 +3,7 @@
 // The chain.merkle_root in a receipt states which receipts were sealed together with it. The root
 // is covered by the receipt hash, so the leaves cannot be receipt hashes: the hash would be needed
 // to compute the root, and the root to compute the hash. For the same reason, the leaves cannot
-// depend on previous_receipt_hash. The content profile therefore omits the whole chain from the
+// depend on previous_receipt_hash. The content profile therefore omits the entire chain from the
 // leaves:
 //
 //	leaf data     the canonical form (RFC 8785) of the receipt, without its

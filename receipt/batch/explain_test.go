@@ -60,7 +60,7 @@ func TestExplain(t *testing.T) {
 }
 
 // TestAmbiguity demonstrates CVE-2012-2459: in the older kind of tree, the lists a, b, c and a, b,
-// c, c have the same root. In the tree defined by RFC 9162, they do not.
+// c, c have the same root. In the tree defined by RFC 9162, their roots differ.
 func TestAmbiguity(t *testing.T) {
 	a, b, c := hash("a"), hash("b"), hash("c")
 	odd := []batch.Entry{{ReceiptID: "a", ReceiptHash: a}, {ReceiptID: "b", ReceiptHash: b}, {ReceiptID: "c", ReceiptHash: c}}

@@ -122,8 +122,8 @@ func statedRoot(d *canon.Document) canon.Digest {
 // mistakes:
 //
 //   - the root is the hash of the only receipt, which itself covers the root;
-//   - the root was computed from the receipt hashes or the leaf hashes with the older construction
-//     of upstream;
+//   - the root was computed from the receipt hashes or the leaf hashes with upstream's older
+//     construction;
 //   - the root was computed from the receipt hashes according to RFC 9162, as for a checkpoint.
 //
 // It returns "" for the root of the batch and for any other digest.
@@ -197,10 +197,10 @@ const (
 	ambiguous = ": it hashes their texts and pairs an odd node with itself, so different lists have one root (CVE-2012-2459)"
 )
 
-// upstreamRoot computes a root as harn-provenance-receipt-v1 receipts do for their events. The
-// leaves are the strings "sha256:…". A parent is the SHA-256, in the same form, of its two
-// concatenated children. An odd node is paired with itself. The root is used only to recognize an
-// incorrect root, and is never accepted.
+// upstreamRoot computes a root in the same way as harn-provenance-receipt-v1 receipts do for their
+// events. The leaves are the strings "sha256:…". A parent is the SHA-256, in the same form, of its
+// two concatenated children. An odd node is paired with itself. The root is used only to recognize
+// an incorrect root, and is never accepted.
 func upstreamRoot(level []canon.Digest) canon.Digest {
 	for len(level) > 1 {
 		var parents []canon.Digest

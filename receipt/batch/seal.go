@@ -108,9 +108,8 @@ func link(ctx context.Context, drafts []*canon.Document, heads map[chain.Stream]
 	return &Batch{receipts, m}, nil
 }
 
-// A trial seals drafts before the root is known. It uses a placeholder that has the length of a
-// root. It finds all problems, and computes the leaves, which depend neither on the root nor on
-// links.
+// A trial seals drafts before the root is known. It uses a placeholder with the length of a root.
+// It finds all problems, and computes the leaves, which depend neither on the root nor on links.
 type trial struct {
 	heads  map[chain.Stream]chain.Head
 	latest map[chain.Stream]int // index of the last draft so far in each stream
@@ -145,9 +144,9 @@ func (t *trial) leaf(i int, draft *canon.Document) (merkle.Hash, error) {
 }
 
 // place returns the index of the previous draft in the stream, the head for the trial, and the
-// member to omit. If there is no previous draft, the index is -1, and the head is that of the
-// stream. Otherwise, the head is a placeholder, and the draft must not contain a link, so the link
-// is omitted.
+// member to omit. If there is no previous draft, the index is -1 and the head is the head of the
+// stream. Otherwise, the head is a placeholder, and any link in the draft is omitted, because the
+// draft must not contain a link.
 func (t *trial) place(i int, stream chain.Stream) (before int, head chain.Head, without string) {
 	before, found := t.latest[stream]
 	t.latest[stream] = i
