@@ -15,7 +15,7 @@ const (
 	CodeMalformed  Code = "malformed"   // the event is not an I-JSON object, or a required envelope member is missing or has the wrong type
 	CodePayload    Code = "payload"     // a payload member has a type or value that is not allowed for this kind of event
 	CodeConflict   Code = "conflict"    // two events have the same ID but different contents
-	CodeOrder      Code = "order"       // a sequence number is not higher than the previous one of the same resource
+	CodeOrder      Code = "order"       // a sequence number is not higher than the previous sequence number of the same resource
 	CodeGap        Code = "gap"         // a sequence number of the task is missing
 	CodeOtherTask  Code = "other_task"  // there is a second task, but the scope selects none
 	CodeTransition Code = "transition"  // the task cannot change from its current state to this state
