@@ -6,7 +6,7 @@ import (
 )
 
 // A Database has all methods that the commands of this project need. If it is also a [TurnStore] or
-// an [Auditor], the commands use these methods, too.
+// an [Auditor], the commands also use the methods of these interfaces.
 type Database interface {
 	Replacer
 	Pruner

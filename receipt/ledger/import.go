@@ -190,7 +190,7 @@ func (p *plan) plan(r *receipt.Sealed) error {
 		}
 	}
 
-	// A receipt that does not follow the head of its stream leaves a gap or creates a fork.
+	// A receipt that does not follow the head of its stream would leave a gap or create a fork.
 	link, _ := chain.LinkOf(r.Document())
 	if !follows(link, head.Hash) {
 		return p.misfit(s, link)
@@ -208,7 +208,8 @@ func (p *plan) plan(r *receipt.Sealed) error {
 	return nil
 }
 
-// known reports whether a receipt is already stored or planned, and if so, counts it as a copy.
+// known reports whether a receipt is already stored or planned. If so, it counts the receipt as a
+// copy.
 func (p *plan) known(r *receipt.Sealed) (bool, error) {
 	hash, planned := p.ids[r.ID()]
 	count := &p.count.Copies

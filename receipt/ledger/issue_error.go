@@ -19,7 +19,7 @@ var ErrClosed = errors.New("ledger: the issuer is closed; issue the draft with a
 type IssueError struct {
 	Stage     string // stage at which Issue failed: accept, seal, head (reading the head of the stream), sign, or store, in this order
 	Stored    Stored // whether the receipt for the draft is stored
-	Temporary bool   // issuing the same draft later may succeed, because the store, the signer, or a context failed
+	Temporary bool   // issuing the same draft later might succeed, because the cause was the store, the signer, or a context
 
 	// Err is the cause. At the seal stage, it is a *[receipt.InvalidError] or a *[SecretsError]. At
 	// the sign stage, it is the error from the signer. At the head and store stages, it is the

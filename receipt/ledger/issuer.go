@@ -80,8 +80,8 @@ func (e *SecretsError) Error() string {
 // Issue seals, signs, and stores a draft, and returns the receipt. The draft is a *[receipt.Draft],
 // a *[canon.Document], or any other value whose JSON form is a draft, such as a json.RawMessage.
 // Issue reads the draft once, before it waits for anything. If a receipt with the same receipt_id
-// and content is already stored, Issue returns that receipt. An issuer that signs never returns an
-// unsigned receipt; the error is then ErrUnsigned.
+// and content is already stored, Issue returns that receipt. If the issuer signs but the stored
+// receipt is unsigned, the error is ErrUnsigned.
 //
 // Every error is an *[IssueError]. A panic in the Store, the Signer, or Now occurs in a goroutine
 // of the issuer, so it terminates the program.
@@ -203,7 +203,7 @@ func (i *Issuer) wait(ctx context.Context, j *job) (*receipt.Sealed, error) {
 		i.queues = map[chain.Stream]*queue{}
 	}
 
-	// The first job of a stream starts a worker for the stream, which ends when the queue is empty.
+	// The first job of a stream starts a worker, which ends when the queue of the stream is empty.
 	stream := chain.StreamOf(j.draft)
 	q := i.queues[stream]
 	if q == nil {

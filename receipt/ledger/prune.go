@@ -109,8 +109,8 @@ func (p *Cut) compare(ctx context.Context, receipts iter.Seq2[Row, error], archi
 // after c.After up to c.Last, and bytes is the total length of their JSON. hashes yields all rows
 // up to c.Last.
 func (c *Cut) Compare(after, receipts, bytes int64, hashes iter.Seq2[Row, error]) error {
-	// In the meantime, other processes may have pruned receipts or added signatures, which make
-	// receipts longer.
+	// Since the comparison, other processes may have pruned receipts, or added signatures, which
+	// make receipts longer.
 	if after != c.After || receipts != c.Receipts || bytes != c.Bytes {
 		return ErrPruneChanged
 	}

@@ -51,7 +51,7 @@ func (e *PrunedError) Error() string {
 		e.ID, e.Pruning.Archive, e.Pruning.Digest, e.Pruning.Origin(), e.Pruning.Size)
 }
 
-// Prunings returns the prunings of a ledger, oldest first. If one of them does not match the hashes
+// Prunings returns the prunings of a ledger, oldest first. If a pruning does not match the hashes
 // of the receipts, the error is a *[Fault].
 func Prunings(ctx context.Context, p Pruner) ([]Pruning, error) {
 	list, err := p.Prunings(ctx)

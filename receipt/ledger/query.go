@@ -27,8 +27,8 @@ type Query struct {
 	// none.
 	Until time.Time
 
-	// Pruned also selects pruned receipts, which have no content and come before all others. It
-	// must be set for a list that has to be complete, such as the leaves of a tree.
+	// Pruned also selects pruned receipts, which have no content and come before all others. Pruned
+	// must be set if the list has to be complete, for example to compute the leaves of a tree.
 	Pruned bool
 
 	// Sees excludes streams for which it returns false. The rows of these streams are not even

@@ -354,7 +354,7 @@ func (a *attempt) settle(ctx context.Context) bool {
 }
 
 // made reports whether a stored receipt was created from the draft of this job. If the issuer sets
-// the time, an earlier attempt resulted in an earlier time.
+// issued_at, a receipt from an earlier attempt contains an earlier time.
 func (j *job) made(stored *receipt.Sealed) bool {
 	doc, sealed := stored.Document(), j.sealed
 	if j.undated {

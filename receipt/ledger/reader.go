@@ -40,8 +40,8 @@ type Replacer interface {
 
 	// Replace durably replaces the stored bytes of a receipt, provided that they still match the
 	// argument was, and reports whether it replaced them. The hash of the receipt must not change.
-	// If nothing was replaced because of an error, the error is or wraps ErrNotStored. After any
-	// other error, the receipt may or may not have been replaced.
+	// If an error prevented the replacement, it is or wraps ErrNotStored. After any other error,
+	// the receipt may or may not have been replaced.
 	Replace(ctx context.Context, was, is *receipt.Sealed) (replaced bool, err error)
 }
 

@@ -21,7 +21,7 @@ type Row struct {
 	// ID, the column is "".
 	ID       string // receipt_id
 	Task     string // identifiers.task_id
-	Subject  string // the task that is the subject, if that is not the same as Task
+	Subject  string // the task that is the subject, if it differs from Task
 	Session  string // identifiers.session_id
 	IssuedAt int64  // milliseconds since 1970 (UTC)
 	Stream   chain.Stream

@@ -52,7 +52,8 @@ func signatures(sealed *receipt.Sealed) (ids []string) {
 	return ids
 }
 
-// signedTwice reports whether the last signature was made with the same key as an earlier one.
+// signedTwice reports whether the last signature was made with the same key as an earlier
+// signature.
 func signedTwice(sealed *receipt.Sealed) bool {
 	ids := signatures(sealed)
 	last := len(ids) - 1

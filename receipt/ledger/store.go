@@ -82,8 +82,8 @@ type TurnStore interface {
 	// Turn waits until it is the caller's turn to append to a stream, but it does not wait
 	// indefinitely. The caller passes the context that Turn returns to Head and Append. Head may
 	// then return a head that is still being stored, unless again is true. Calling done ends the
-	// turn, unless Append has already ended it. done may be called more than once. Turns only avoid
-	// useless work. Append alone determines which receipt is stored, so no issuer has to wait
+	// turn, unless Append has already ended it. done may be called more than once. Turns merely
+	// avoid useless work. Append alone determines which receipt is stored, so no issuer has to wait
 	// forever.
 	Turn(ctx context.Context, s chain.Stream, again bool) (of context.Context, done func())
 }
