@@ -58,8 +58,8 @@ const (
 
 var errCrash = errors.New("the process ended")
 
-// A process is a store from the perspective of one process. After a crash, all calls by the process
-// fail.
+// A process is a Store whose calls are made by a single simulated process. After a crash, all calls
+// by the process fail.
 type process struct {
 	*history
 	number  int
