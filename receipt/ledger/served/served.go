@@ -24,7 +24,7 @@ func New(l ledger.Reader) serve.Source { return source{l} }
 
 type source struct{ ledger ledger.Reader }
 
-// These are limits on a page in addition to the limit of the client, because receipts may be large.
+// These limits apply to a page in addition to the client's limit, because receipts may be large.
 const (
 	pageBytes = 8 << 20
 	pagePart  = 4 // number of receipts that are read at a time
