@@ -20,7 +20,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger/sqlite/internal/file"
 )
 
-// A database is the file of a ledger, with the connections to it.
+// A database contains the connections to the file of a ledger.
 type database struct {
 	layout
 	path   string
@@ -35,7 +35,7 @@ type database struct {
 }
 
 // mostReaders is the maximum number of concurrent reads. More concurrent reads are not faster. If
-// the ledger is being written at the same time, readers leave one processor to the writers.
+// the ledger is open for writing, readers leave one processor to the writers.
 const mostReaders = 4
 
 func readers(mode string) int {
@@ -365,7 +365,7 @@ func (l *database) ready(ctx context.Context, tx *sql.Tx) error {
 
 // marked compares a ledger with FILE-head, or creates FILE-head.
 func (l *database) marked(ctx context.Context) error {
-	if err := file.Touch(l.files.Path); err != nil { // FILE-head must exist before anything is stored that it has to record
+	if err := file.Touch(l.files.Path); err != nil { // FILE-head must exist before anything that it has to record is stored
 		return l.wrap(ctx, "write down its head", err)
 	}
 
@@ -375,7 +375,7 @@ func (l *database) marked(ctx context.Context) error {
 		return l.wrap(ctx, "compare it with its head", err)
 	}
 
-	// A mark that exists is only compared, because each write replaces it.
+	// An existing mark is compared but not changed, because each write replaces it.
 	if ok {
 		return l.wrap(ctx, "compare it with its head", m.Reached(l.path, is, hashAt(ctx, l.own)))
 	}

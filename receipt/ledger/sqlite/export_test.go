@@ -5,7 +5,8 @@ import (
 	"database/sql"
 )
 
-// OpenSteps opens a ledger (rw or ro) like a program that has the given migration steps.
+// OpenSteps opens a ledger (in the mode "rw" or "ro") in the same way as a program with the given
+// migration steps.
 func OpenSteps(ctx context.Context, path, mode string, steps []string) (*Ledger, error) {
 	return open(ctx, path, mode, steps)
 }

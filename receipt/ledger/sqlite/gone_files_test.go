@@ -174,7 +174,7 @@ func copyFile(t *testing.T, from, to string) {
 	}
 }
 
-// backup copies a ledger that is in use, in the way that its documentation describes.
+// backup copies a ledger that is in use, with the documented SQL command.
 func backup(t *testing.T, path string) (to string) {
 	t.Helper()
 	to = filepath.Join(t.TempDir(), "backup.db")

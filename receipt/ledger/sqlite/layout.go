@@ -90,7 +90,7 @@ func scanColumns(scan scanner, more ...any) (*ledger.Row, error) {
 	return r, nil
 }
 
-// digest converts a hash from the form that it has in a table.
+// digest converts a hash from its form in a table.
 func digest(data []byte) (d canon.Digest) {
 	copy(d[:], data)
 	return d
