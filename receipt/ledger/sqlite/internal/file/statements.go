@@ -69,7 +69,7 @@ func (c *connection) Prepare(query string) (driver.Stmt, error) {
 	return c.PrepareContext(context.Background(), query)
 }
 
-// PrepareContext returns a statement that no other caller uses until it is closed.
+// PrepareContext returns a statement that no other caller uses until the statement is closed.
 func (c *connection) PrepareContext(ctx context.Context, query string) (driver.Stmt, error) {
 	if s := c.idle[query]; s != nil {
 		delete(c.idle, query)

@@ -14,7 +14,7 @@ import (
 // belong to the open file and not to the process (F_OFD_SETLK, fcntl(2)), so threads queue in the
 // same way as processes.
 //
-// A turn only determines the order. If the queue cannot be used, or if a process in it makes no
+// A turn determines only the order. If the queue cannot be used, or if a process in it makes no
 // progress, SQLite's own locks are sufficient.
 
 // Of fcntl(2).
@@ -90,7 +90,8 @@ func (t *ticket) draw(lane int) error {
 		n = 0
 	}
 
-	// The byte is locked before the number is written, so that no higher number can overtake it.
+	// The byte is locked before the number is written, so that no process with a higher number can
+	// overtake this process.
 	t.mine = n + 1
 	if err := t.lock(ofdLock, syscall.F_WRLCK, t.gate+t.mine, 1); err != nil {
 		return err
@@ -128,7 +129,7 @@ func (t *ticket) lock(command int, kind int16, from, bytes int64) error {
 }
 
 // end allows the next ticket to proceed. If the ticket is still waiting, its file remains open
-// until then.
+// until the wait ends.
 func (t *ticket) end() {
 	if t == nil {
 		return

@@ -78,7 +78,7 @@ type Turn struct {
 
 	mu     sync.Mutex
 	ticket *ticket
-	place  *ticket // place in the queue of writers; nil if it has none yet
+	place  *ticket // place in the queue of writers; nil if the turn has no place yet
 	over   bool
 	told   []byte // the announcement
 }
@@ -107,8 +107,7 @@ func (t *Turn) End() {
 	}
 }
 
-// Clear waits until all earlier writers have finished, so that the current head does not change
-// anymore.
+// Clear waits until all earlier writers have finished, so that the current head no longer changes.
 func (t *Turn) Clear() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
