@@ -31,8 +31,9 @@ func various() []*receipt.Draft {
 	return drafts
 }
 
-// filter returns a test that lists the receipts that a query selects. They must be the drafts with
-// the numbers in want. The test also lists the receipts after each sequence number.
+// filter returns a test that lists the receipts that a query selects. These receipts must result
+// from the drafts whose numbers are in want. The test also lists the receipts after each sequence
+// number.
 func filter(q ledger.Query, want ...int) func(*testing.T, func() ledger.Store) {
 	return func(t *testing.T, handle func() ledger.Store) {
 		store, other := handle(), listerOf(t, handle())
