@@ -134,7 +134,7 @@ func TestErrorsAreBounded(t *testing.T) {
 	c := archive.NewCodec()
 	key := "é\n\x1b" + strings.Repeat("ü", 5000)
 	item := encode(t, c, `{"`+strings.Repeat("ü", 5000)+`":1}`)
-	item[0]++ // adds a member whose name occurs twice
+	item[0]++ // adds a second member, which repeats the first member
 	item = append(item, item[1:]...)
 	e := refused(t, c, item, "duplicate_name")
 	if len(e.Error()) > 300 || strings.ContainsAny(e.Error(), "\n\x1b") {
