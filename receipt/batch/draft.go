@@ -11,9 +11,9 @@ import (
 const previousMember = "previous_receipt_hash"
 
 // fill returns a copy of a draft with the given merkle_root. It omits the member of the draft's
-// chain whose name is equal to the argument without. If the document cannot be a draft for a batch,
-// it is returned unchanged, and [receipt.SealDocument] or [misplaced] describes the problem. The
-// error is a *[receipt.InvalidError].
+// chain whose name is equal to the argument "without". If the document cannot be a draft for a
+// batch, it is returned unchanged, and [receipt.SealDocument] or [misplaced] describes the problem.
+// The error is a *[receipt.InvalidError].
 func fill(draft *canon.Document, merkleRoot canon.Digest, without string) (*canon.Document, error) {
 	root := draft.Root()
 	link := root.Member("chain")
@@ -48,7 +48,7 @@ func beyond(err error) error {
 }
 
 // appendMembers appends the members of an object, each preceded by a comma. It skips the member
-// whose name is equal to the argument but.
+// whose name is equal to the argument "but".
 func appendMembers(b []byte, object canon.Node, but string) []byte {
 	for name, value := range object.Members() {
 		if name.String() != but {
