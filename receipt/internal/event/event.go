@@ -116,7 +116,7 @@ func (e *Event) retelling(replay canon.Node) {
 }
 
 // identity returns the digest of an event's contents, without the members that mark a redelivery.
-// The argument canonical is the canonical form of the event.
+// The argument "canonical" is the canonical form of the event.
 func (e *Event) identity(doc *canon.Document, canonical []byte) canon.Digest {
 	replayed, replay := e.Root.Member("replayed"), e.Root.Member("replay")
 	if replayed.IsZero() && replay.IsZero() {

@@ -87,8 +87,8 @@ func Each(in io.Reader, do func(line int, doc *canon.Document, wrong *Error) err
 	}
 }
 
-// AppendPart appends part to a line. The argument most is the maximum length of a line in bytes. If
-// necessary, AppendPart doubles the capacity, because append would grow a long line by only a
+// AppendPart appends part to a line. The argument "most" is the maximum length of a line in bytes.
+// If necessary, AppendPart doubles the capacity, because append would grow a long line by only a
 // quarter and copy it five times.
 func AppendPart(line, part []byte, most int) []byte {
 	if need := len(line) + len(part); need > cap(line) {

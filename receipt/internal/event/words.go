@@ -21,7 +21,7 @@ func NewWords(pairs ...string) Words {
 	return table
 }
 
-// Meaning returns the meaning of a word, or the argument otherwise if the table does not contain
+// Meaning returns the meaning of a word, or the argument "otherwise" if the table does not contain
 // the word.
 func (t Words) Meaning(word, otherwise string) string {
 	for _, w := range t {

@@ -129,7 +129,7 @@ func classOf(p string) string {
 	return "elsewhere"
 }
 
-// isBroad reports whether a directory usually contains more than one project. Examples are home
+// isBroad reports whether a directory usually contains more than one project. This applies to home
 // directories, directories for temporary files, system directories, and directories that contain
 // one of these.
 func isBroad(dir string) bool {
