@@ -129,7 +129,7 @@ func (i *Issuer) IssueUntilKnown(ctx context.Context, draft json.Marshaler) (*re
 		}
 
 		// Only a result about the receipt_id also applies to the earlier attempts. If this attempt
-		// stored nothing, an earlier one may still have stored the receipt.
+		// stored nothing, an earlier attempt may still have stored the receipt.
 		sealed, err = i.Issue(ctx, draft)
 		switch {
 		case err == nil, answers(err):

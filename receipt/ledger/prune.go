@@ -21,9 +21,10 @@ type Cut struct {
 }
 
 // Prunable compares the first receipts in the ledger with a checkpoint that covers them and with an
-// archive. If they match, their content can be removed from the ledger. The checkpoint must have
-// been signed by a key in trust. The archive must yield exactly the receipts that have not been
-// pruned, as JSON, in the form in which they are stored and in the order of Walk.
+// archive. If all of them match, the content of these receipts can be removed from the ledger. The
+// checkpoint must have been signed by a key in trust. The archive must yield exactly the receipts
+// that have not been pruned, as JSON, in the form in which they are stored and in the order of
+// Walk.
 //
 // Prunable does not change or lock anything. The error is a *[PruneError], a *[Fault], an error
 // from the archive, or an error from reading the ledger.
@@ -156,7 +157,7 @@ func (a *archived) end() error {
 // receipts that were pruned.
 //
 // Prune uses a single transaction, for which other writers wait. The more receipts there are, the
-// longer it takes. The error is the error from [Pruner.Cut].
+// longer the transaction takes. The error is the error from [Pruner.Cut].
 func Prune(ctx context.Context, p Pruner, c *Cut, archive string, digest canon.Digest) (receipts int64, err error) {
 	if c.Receipts == 0 {
 		return 0, nil
