@@ -149,8 +149,8 @@ func (h *history) acknowledge(id string, sealed *receipt.Sealed) {
 	h.hashes[id] = sealed.Hash()
 }
 
-// run starts a process for each list of drafts, which issues the drafts in the list. At each step,
-// either a process performs one call, or it ends before or after the call.
+// run starts one process per list of drafts. Each process issues the drafts in its list. At each
+// step, either a process performs one call, or it ends before or after the call.
 func (h *history) run(lists ...[]string) {
 	h.pending, h.hashes, h.left = map[int]*call{}, map[string]canon.Digest{}, len(lists)
 	synctest.Test(h.T, func(t *testing.T) {
