@@ -278,9 +278,9 @@ func (l *database) store(ctx context.Context, what string, t *file.Turn, f func(
 		return err
 	}
 
-	// Data is acknowledged only after it has been read again. Reading includes the prunings, which
-	// every reader checks. A commit does not write to the pages of the prunings, so these pages may
-	// be lost while all other data is still in the log.
+	// Data is acknowledged only after it has been read again. The prunings are read, too, because
+	// every reader checks them. A commit does not write to the pages of the prunings, so these
+	// pages may be lost while all other data is still in the log.
 	var hash []byte // read through another connection, from the files, while other processes write
 	var pruned int64
 	err = l.own.QueryRowContext(ctx, "SELECT hash, "+l.prunedTo()+" FROM receipts WHERE seq = ?", is.Sequence).Scan(&hash, &pruned)

@@ -56,7 +56,7 @@ func (f *faulty) Append(ctx context.Context, runs ...ledger.Run) error {
 }
 
 // TestIssueTwice verifies that a draft that is issued again leads to a single receipt, regardless
-// of the results of the store.
+// of the results that the store returns.
 func TestIssueTwice(t *testing.T) {
 	ctx, lost := context.Background(), errors.New("the connection was lost")
 	for name, test := range map[string]*faulty{
@@ -222,8 +222,8 @@ func (f *failing) Sign(ctx context.Context, message []byte) (receipt.Signature, 
 	return f.Signer.Sign(ctx, message)
 }
 
-// TestIssueSigner verifies that, if a signer fails, only the affected receipts are lost and no gap
-// results. The same must apply if drafts are invalid.
+// TestIssueSigner verifies that, if a signer fails, only the affected receipts are lost and there
+// is no gap. The same must apply if drafts are invalid.
 func TestIssueSigner(t *testing.T) {
 	ctx, broken := context.Background(), errors.New("the key service is out of order")
 	store := &faulty{Ledger: create(t), hold: make(chan struct{})}

@@ -75,7 +75,7 @@ func Open(ctx context.Context, path string) (*Ledger, error) {
 	return open(ctx, path, "rw", migrations())
 }
 
-// OpenReadOnly opens a ledger of this version, or of an older one, only for reading. The file, its
+// OpenReadOnly opens a ledger of this version or an older version, for reading only. The file, its
 // directory, and the medium may be read-only.
 func OpenReadOnly(ctx context.Context, path string) (*Ledger, error) {
 	return open(ctx, path, "ro", migrations())

@@ -182,8 +182,8 @@ func TestLyingHeads(t *testing.T) {
 	}
 }
 
-// TestLyingPages verifies that, if bits in a page are flipped, receipts that are returned as valid
-// match the stored ones. It tests each page separately.
+// TestLyingPages verifies that, if bits in a page are flipped, all receipts that are returned as
+// valid match the stored receipts. It tests each page separately.
 func TestLyingPages(t *testing.T) {
 	path := filled(t, 4)
 	truth := truthOf(t, path)

@@ -65,8 +65,8 @@ func tables(t *testing.T, path string) (schema, rows []string) {
 }
 
 // TestVersion1 verifies that a ledger created by the first version can be opened, has no faults,
-// and can grow. Its tables must match those created today, because a released migration step never
-// changes.
+// and can grow. The tables must match the tables that are created today, because a released
+// migration step never changes.
 func TestVersion1(t *testing.T) {
 	ctx, path, v := context.Background(), version1(t), verifier(t, receipt.Policy{})
 	_, before := tables(t, path)

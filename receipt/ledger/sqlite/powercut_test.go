@@ -33,7 +33,7 @@ import (
 // SQLite checkpoints. Meanwhile, strace records the system calls on the ledger's files. The power
 // is then cut before each of these calls, or before many of them, so that unsynced data is lost
 // completely or in part. Each time, the ledger must have no faults, and must contain all
-// acknowledged receipts and at most one other.
+// acknowledged receipts and at most one other receipt.
 func TestPowerCut(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it opens a thousand ledgers")
@@ -361,7 +361,7 @@ func choices(random *rand.Rand) []choice {
 	}
 }
 
-// after returns the files in the state in which they are when the power is restored.
+// after returns the files in the state that they have when the power is restored.
 func (d *disk) after(c choice) map[string][]byte {
 	names := d.names
 	if c.names {

@@ -7,7 +7,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
 
-// A query is a ledger.Query, together with the streams that it may see.
+// A query combines a ledger.Query with the streams that it may see.
 type query struct {
 	ledger.Query
 	seen []int64

@@ -21,7 +21,7 @@ import (
 )
 
 // stocked returns a ledger with 600 receipts from 3 workspaces, 4 sessions, and 30 tasks. The time
-// of each receipt is one hour before that of the previously issued receipt.
+// of each receipt is one hour earlier than the time of the previously issued receipt.
 func stocked(t *testing.T) *sqlite.Ledger {
 	t.Helper()
 	l := create(t)

@@ -17,9 +17,9 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger/sqlite"
 )
 
-// TestReaders verifies that, while two processes issue, a hundred readers that repeatedly verify
-// all receipts always see a prefix of the chain without gaps. The prefix must not be shorter than
-// in the previous read, or shorter than the chain was when the read started.
+// TestReaders verifies that readers always see a prefix of the chain without gaps while two
+// processes issue receipts. A hundred readers repeatedly verify all receipts. The prefix must not
+// be shorter than in the previous read, or shorter than the chain was when the read started.
 func TestReaders(t *testing.T) {
 	readers, each := 100, 150
 	if !testsize.Full() {
