@@ -19,7 +19,7 @@ const (
 )
 
 // turnPatience is the maximum time to wait for a turn. After a timeout, the process does not wait
-// for turns for the duration turnPause, so a process that hangs during its turn delays others only
+// for turns until turnPause has elapsed, so a process that hangs during its turn delays others only
 // occasionally.
 const (
 	turnPatience = 2 * time.Second
@@ -149,9 +149,9 @@ func nameOf(s chain.Stream) [sha256.Size]byte {
 
 // In FILE-head, the numbers of the lanes are followed by the announcement of the previous process.
 // The announcement contains a digest of the name of the stream, the hash and the count of the head,
-// and the beginning of a digest of these values. It does not have to be trusted. If a receipt is
-// linked to a head that was never stored, the receipt is not stored, but is linked again to the
-// actual head.
+// and the beginning of a digest of these values. The announcement does not have to be trusted. If a
+// receipt is linked to a head that was never stored, the receipt is not stored, but is linked again
+// to the actual head.
 const (
 	announceBegin = 2048
 	announceBytes = sha256.Size + sha256.Size + 8 + 8
