@@ -49,7 +49,7 @@ func askOften(t *testing.T, h http.Handler) {
 			t.Fatal(err)
 		}
 		request.Header.Set(VersionHeader, Version)
-		if n%3 == 1 { // if there is no content type, the body is rejected without being read
+		if n%3 == 1 { // without a Content-Type, the body of a POST request is rejected without being read
 			request.Header.Set("Content-Type", MediaJSON)
 		}
 		response, err := server.Client().Do(request)
