@@ -276,9 +276,9 @@ func (s *Survey) Place(it *Item) error {
 	return nil
 }
 
-// follow checks the order of the receipts in a source: a receipt must come after its predecessor if
-// both are in that source, and no receipt may come before the first receipt of its stream. The
-// order of receipts that occur in several sources is undefined.
+// follow checks the order of the receipts in a source: if a receipt follows its predecessor in that
+// source, no other receipt of the stream may be between them, and no receipt may come before the
+// first receipt of its stream. The order of receipts that occur in several sources is undefined.
 func (s *Survey) follow(number int, it *Item) {
 	m, link := s.Marks[number], it.Facts.Link
 	if m == join.MarkUnplaced || m == join.MarkDamaged || m == join.MarkCopy || s.spread[number] || !s.ordered(it.Source) {
