@@ -146,8 +146,8 @@ func TestCompressionTold(t *testing.T) {
 	}
 }
 
-// TestWindow verifies that a window is rejected if it exceeds the limit. The error must name the
-// flag that allows it.
+// TestWindow verifies that a window is rejected if it exceeds the limit. If Options.Long would
+// allow the window, the error must contain a hint.
 func TestWindow(t *testing.T) {
 	l := newWriter(t, "a").many(1)
 	in := text(padded(l[0], 1<<20), bytes.Repeat([]byte("\n"), 19<<20)) // larger than a window; otherwise, the frame would have no window descriptor
