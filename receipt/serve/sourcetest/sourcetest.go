@@ -173,7 +173,7 @@ func get(t *testing.T, s *shelf) {
 	}
 }
 
-// absent verifies that a receipt is not found if the requested ID or task does not occur in it.
+// absent verifies that nothing is found for an ID or a task that no receipt has.
 func absent(t *testing.T, s *shelf) {
 	for _, id := range []string{"", "receipt_", "receipt_0", "receipt_01 ", "RECEIPT_01", "receipt_01\x00", "receipt__1", "receipt_%", "./receipt_01", "a\x00c", strings.Repeat("long", 499)} {
 		if got, err := s.Get(t.Context(), id, protocol.Everything()); !errors.Is(err, ledger.ErrNotFound) {
