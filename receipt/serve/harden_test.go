@@ -527,7 +527,7 @@ func (trap) Get(context.Context, string, protocol.Reach) (serve.Stored, error) {
 }
 
 // TestPanic verifies that a panic is logged and leads to a 500 response, and that the process
-// continues. The response must not contain the panic. Reliability 317.
+// continues. The response must not contain the panic value. Reliability 317.
 func TestPanic(t *testing.T) {
 	before := runtime.NumGoroutine()
 	t.Run("panic", func(t *testing.T) {

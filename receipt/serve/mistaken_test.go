@@ -12,9 +12,9 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/serve/internal/servetest"
 )
 
-// TestMistakenBodies verifies the report on a body that is not a receipt, or that does not have the
-// form in its Content-Type. The report must name the form and suggest what to send. The verdict
-// must still be refuted.
+// TestMistakenBodies verifies the report on a body that is not a receipt, or whose form does not
+// match its Content-Type. The report must name the form and suggest what to send. The verdict must
+// still be refuted.
 func TestMistakenBodies(t *testing.T) {
 	h := start(t, options(t))
 	good := fixture(t, "valid/minimal.json")

@@ -51,8 +51,9 @@ type Options struct {
 	// If Proofs is nil, the response is a 404 error.
 	Proofs Proofs
 
-	// Batches are used to verify stored receipts, like the option --batch of the command "receipt
-	// verify": each receipt must be in one of the batches. If it is nil, batches are not checked.
+	// Batches are used to verify stored receipts, as with the option --batch of the command
+	// "receipt verify": each receipt must be in one of the batches. If it is nil, batches are not
+	// checked.
 	Batches []receipt.Batch
 
 	// Ready returns an error if the rest of the program cannot serve requests, for example because
