@@ -14,9 +14,9 @@ import (
 // readBlock is the number of bytes that the command reads at a time.
 const readBlock = 128 << 10
 
-// floor measures the parts that a verification cannot avoid, and the entire verification, in
-// microseconds per receipt. There are three such parts: reading the bytes, computing one SHA-256
-// digest of them, and checking the signature.
+// floor measures an entire verification and its three unavoidable parts, in microseconds per
+// receipt. The unavoidable parts are reading the bytes, computing one SHA-256 digest of them, and
+// checking the signature.
 func (b *bench) floor() (parts []result.Step, whole float64) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	b.sample.warm()

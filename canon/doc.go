@@ -27,8 +27,8 @@
 // The parser marks each value whose source bytes are already canonical. These spans, which may be
 // entire objects, are copied, and only the other parts are rewritten. Sorting members is the only
 // step that does not take linear time. Sorting takes O(n log n) time and is skipped if the members
-// are already in order. A Document that is reused allocates no memory once it is large enough for
-// its documents.
+// are already in order. If a Document is reused, parsing allocates no memory once its index is
+// large enough.
 //
 // In a shell, this command checks that a file is canonical except for its final newline:
 //

@@ -73,7 +73,8 @@ type ForeignSignature struct {
 	Messages [][]byte
 
 	// Unsure is the reason why an invalid signature proves nothing, for example because the
-	// original order of the members is unknown. If it is "", an invalid signature refutes.
+	// original order of the members is unknown. If it is "", an invalid signature refutes the
+	// receipt.
 	Unsure string
 }
 

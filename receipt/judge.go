@@ -138,7 +138,7 @@ func (j *judge) cosigners(c *checkpoint, ids []string) (counted, others []string
 		switch {
 		case j.isIssuers(witness):
 			others = append(others, quoted(witness.ID)+" is a key of the issuer, which is not its own witness")
-		// As for receipts, witnesses are counted by key material, not by name.
+		// As with receipts, witnesses are counted by key material, not by name.
 		case slices.ContainsFunc(c.cosigned[:i], same):
 			others = append(others, quoted(witness.ID)+" is the same key as that of another cosignature, and counts once")
 		default:

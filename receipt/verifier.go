@@ -417,7 +417,7 @@ func (v *Verifier) applyRules(doc *canon.Document, schemaHolds bool, rep *Report
 	}
 	for i, r := range v.policy.Rules {
 		checks := judgeByRule(r, doc)
-		// Failed checks come first, so that the limit omits other checks first.
+		// Failed checks come first, so that the limit omits other checks before failed ones.
 		slices.SortStableFunc(checks, func(a, b Check) int { return rank(b) - rank(a) })
 		for _, c := range checks[:min(len(checks), mostOfRule)] {
 			c.Step, c.Code = StepRules, Code(rulePrefix+v.named[i])

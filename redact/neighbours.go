@@ -113,9 +113,10 @@ func digestsIn(text []byte, yield func(canon.Digest)) {
 
 func isHex(c byte) bool { return c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'f' }
 
-// sums yields the digests that could confirm a guess of a value: the digest of its canonical form
-// and, for each string in it, the digests of the string unchanged, with a newline, and decoded from
-// base64. It yields no digests of empty values.
+// sums yields the digests that could confirm a guess of a value, starting with the digest of the
+// canonical form. For each string, number, and Boolean in the value, it also yields the digests of
+// the text, of the text with a newline, and of the text decoded from base64. It yields no digests
+// of empty values.
 func sums(n canon.Node, add func(canon.Digest)) {
 	switch n.Kind() {
 	case canon.KindObject, canon.KindArray:

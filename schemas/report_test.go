@@ -19,8 +19,8 @@ const summary = `{"report_version": 1, "verdict": "refuted", "scope": "full", "c
 	"inputs": {"files": 1, "bytes": 9}, "keys": {"path": "keys.json", "sha256": "` + digest + `", "count": 2},
 	"tool": "receipt 1.0", "started": "2026-04-25T19:17:33Z", "finished": "2026-04-25T19:17:33Z"}`
 
-// TestReports verifies the result for one document of each kind, and for many changes to it, one at
-// a time.
+// TestReports verifies the result for one document of each kind. It also makes many changes to each
+// document, one at a time, and verifies the result of each change.
 func TestReports(t *testing.T) {
 	envelope := `{"reports": [` + report + `], "summary": ` + summary + `}`
 	for _, c := range []struct {

@@ -53,7 +53,8 @@ func (r *rule) holds(text string, usual bool) {
 	}
 }
 
-// tried fails if fewer strings than expected were accepted, or were left to the library.
+// tried fails if the acceptor accepted fewer strings than expected, or left fewer strings than
+// expected to the library.
 func (r *rule) tried(yes, no int) {
 	r.t.Helper()
 	if r.yes < yes || r.no < no {

@@ -72,7 +72,8 @@ func TestMeasure(t *testing.T) {
 	}
 }
 
-// TestCores verifies that a run uses as many cores as jobs only if this is requested.
+// TestCores verifies that -cores limits a run to one core per job, and that the cores are not
+// limited otherwise.
 func TestCores(t *testing.T) {
 	if o := subject(t, "-runs 1", 1, 0); o.limit(2) != 0 {
 		t.Error("limited")

@@ -187,7 +187,7 @@ func targets(doc *canon.Document) []target {
 	return list
 }
 
-// changeable returns the index of the last byte of a value that can be changed. This byte is a
+// changeable returns the index of the last byte that can be changed in a value. This byte is a
 // digit, or a letter in a string without escapes. If the value has no such byte, changeable returns
 // -1.
 func changeable(n canon.Node) int {

@@ -10,8 +10,8 @@
 //	open(input, index)                           {source, headline, canonical, preimage, hash, shell, targets}
 //	tamper(source, pointer)                      {source, target}
 //
-// An input is {name, size, read(offset, length)}. The function read returns a promise of a
-// Uint8Array, so that a file of any size can be read in parts. A key file is {name, bytes}, and an
+// An input is {name, size, read(offset, length)}. The read function returns a promise for a
+// Uint8Array. Files of any size can therefore be read in parts. A key file is {name, bytes}, and an
 // evidence file is {name, kind, bytes}. The options are an options value as JSON text. A sink has
 // the methods of a [sink], which receive Uint8Arrays. Errors are of class Error, with a message for
 // the user.

@@ -17,7 +17,7 @@ import (
 	"github.com/receiptkit/receiptkit/fixtures/keyservice"
 )
 
-// A keyService receives a report from each plugin that is requested to sign.
+// A keyService receives a report from each plugin that is asked to sign.
 type keyService struct {
 	ids     chan int      // process IDs of the plugins or of their child processes
 	release chan struct{} // closed to let waiting plugins continue

@@ -84,8 +84,8 @@ func TestReplayFlag(t *testing.T) {
 	p.interrupt(t)
 }
 
-// TestReplayOverHTTP verifies that a client can request the replay of a task over HTTP and receives
-// its receipt.
+// TestReplayOverHTTP verifies that a client can request the replay of a task over HTTP, and can
+// then read the receipt for the replay.
 func TestReplayOverHTTP(t *testing.T) {
 	p := start(t, build(t), "-tasks", "2")
 	var first struct {

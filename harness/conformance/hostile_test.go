@@ -227,8 +227,8 @@ func TestTargets(t *testing.T) {
 	}
 }
 
-// TestRequests verifies the content of requests, and that their paths are below the path of the
-// target.
+// TestRequests verifies that all requests have the required headers, and that their paths are below
+// the path of the target.
 func TestRequests(t *testing.T) {
 	var wrong atomic.Pointer[string]
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

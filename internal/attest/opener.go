@@ -11,7 +11,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// An Opener evaluates attestations for readers of receipts. Its method Unwrap can be used as
+// An Opener evaluates attestations for readers of receipts. Its Unwrap method can be used as
 // stream.Options.Unwrap. An Opener is immutable and safe for concurrent use.
 type Opener struct {
 	trust  receipt.Trust // nil if only integrity is required
@@ -93,8 +93,8 @@ func Unopened(why string) *receipt.Check {
 }
 
 // fault returns the check that describes a fault in a readable envelope. An invalid signature
-// refutes the attestation, regardless of its content. A mismatch of the subjects contradicts the
-// receipt only if the signer is known.
+// refutes the attestation, regardless of its content. A subject mismatch contradicts the receipt
+// only if the signer is known.
 func (o *Opener) fault(e *Envelope, err error) *receipt.Check {
 	if bad := o.falsified(e); bad != nil {
 		bad.Step = receipt.StepParse // no other part of the document is evaluated

@@ -129,8 +129,8 @@ func (g gaps) uncosted(pointer string) string {
 	return "cost by model"
 }
 
-// unspent returns a name for an unreported part of the budget, unless a bound for it is printed or
-// the cost is already named.
+// unspent returns a name for an unreported part of the budget. It returns "" for the wall time, for
+// a part whose bound is printed, and for the cost if that is already listed as unreported.
 func (g gaps) unspent(tokens []string, last string) string {
 	if len(tokens) != 3 || len(last) > 40 {
 		return "budget"

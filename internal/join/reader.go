@@ -8,7 +8,7 @@ import (
 	"github.com/receiptkit/receiptkit/chain"
 )
 
-// version is the first byte of an encoded record. Records with another version are rejected.
+// version is the first byte of an encoded record. Records with any other version are rejected.
 const version = 1
 
 // errRecord indicates that bytes do not encode a record of this version.

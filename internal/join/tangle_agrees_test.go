@@ -50,8 +50,8 @@ func anywhere(list []string) (cut []string) {
 	return cut
 }
 
-// linkOf returns the position of the receipt to which the link in a report is related. The sources
-// must be those that linesOf returns.
+// linkOf returns the position of the receipt to which the link in a report refers. The sources must
+// be those that linesOf returns.
 func linkOf(rep *receipt.Report) (at join.Place) {
 	related := rep.Check(receipt.StepLink).Related
 	if related == (receipt.Place{}) {

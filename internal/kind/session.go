@@ -13,9 +13,9 @@ const (
 	readTelemetry  = "logs of Claude Code, Codex, Copilot CLI, OpenCode, Gemini CLI, and Pi are read, and ATIF or telemetry (OTLP) if the agent exports it"
 )
 
-// sessions lists the signs of agents in the order in which they are tried. A sign must not match a
-// log that is supported under another name. Specified formats precede all others, because their
-// signs are more specific.
+// sessions lists the tests that recognize agent logs, in the order in which they are tried. A test
+// must not match a log that is supported under another name. Specified formats precede all others,
+// because their tests are more specific.
 func sessions() []sign {
 	return []sign{
 		supported("a trajectory (ATIF)", "atif", func(s sketch) bool { return s.starts("schema_version", "ATIF-v1.") && s.at("steps").array }),
@@ -128,7 +128,7 @@ func bySession(head []byte) Found {
 		return f
 	}
 
-	// Lines of another program may come first, so each line is examined separately.
+	// Output from another program may come first, so each line is examined separately.
 	for n := 0; n < sessionLines && text != ""; n++ {
 		line, rest, _ := strings.Cut(text, "\n")
 		if text = rest; !strings.HasPrefix(line, "{") {

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// byText recognizes text formats other than JSON. A file that may contain a receipt in a damaged
-// form, such as a quotation in an e-mail, is not recognized.
+// byText recognizes text formats other than JSON. A file that may contain a damaged receipt, such
+// as a receipt quoted in an e-mail, is not recognized.
 func byText(head []byte) (Found, bool) {
 	text := strings.TrimLeft(string(bytes.TrimPrefix(head, []byte("\ufeff"))), " \t\r\n")
 	switch {
@@ -36,7 +36,7 @@ func byText(head []byte) (Found, bool) {
 		return f, true
 	}
 
-	// Braces and brackets may belong to a receipt inside other text.
+	// Braces and brackets may be part of a receipt that is embedded in other text.
 	if strings.ContainsAny(text, "{[") {
 		return Found{}, false
 	}

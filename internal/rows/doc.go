@@ -11,9 +11,9 @@
 // The columns are the fields of [Row], in order. The columns about the position of a receipt (its
 // stream, ID, computed hash, stated hash, and stated predecessor) are sufficient to check chains
 // with joins, in any order and across any number of files. The columns about the content (state,
-// tiers, model, cost, and tokens) contain statements of the receipt. The verdict in the same row
-// shows whether these statements were verified. If a document does not match the schema, the
-// columns about its content are NULL.
+// tiers, model, cost, and tokens) show what the receipt states. The verdict in the same row shows
+// whether these statements were verified. If a document does not match the schema, the columns
+// about its content are NULL.
 //
 // # Absent values
 //

@@ -68,8 +68,7 @@ func readNote(msg []byte) (*note.Note, error) {
 	return unverified.Note, nil
 }
 
-// noteFault describes why msg is not a signed note, because errors from package note do not
-// describe the cause.
+// noteFault explains why msg is not a signed note. Errors from package note do not state the cause.
 func noteFault(msg []byte) string {
 	control := func(r rune) bool { return r < ' ' && r != '\n' }
 	switch {

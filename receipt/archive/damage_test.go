@@ -81,8 +81,8 @@ func opens(v *receipt.Verifier, text []byte) bool {
 	return err == nil
 }
 
-// TestCutAnywhere verifies that a truncated archive is not an archive, and that a truncated
-// sequence is reported as truncated unless it ends between items.
+// TestCutAnywhere verifies that a truncated archive is rejected, and that a truncated sequence is
+// reported as truncated unless it ends between items.
 func TestCutAnywhere(t *testing.T) {
 	c := archive.NewCodec()
 	item := encode(t, c, read(t, "valid/task.json"))

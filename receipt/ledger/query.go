@@ -31,7 +31,7 @@ type Query struct {
 	// must be set if the list has to be complete, for example to compute the leaves of a tree.
 	Pruned bool
 
-	// Sees excludes streams for which it returns false. The rows of these streams are not even
+	// Streams for which Sees returns false are excluded. The rows of these streams are not even
 	// read. If Sees is nil, no streams are excluded.
 	Sees func(chain.Stream) bool
 

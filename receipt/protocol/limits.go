@@ -4,8 +4,8 @@ import "time"
 
 // Limits bounds the resources of a Mux that clients can use. If a field is zero, its default
 // applies. Each client gets at most half of Requests, of Memory, and of the event streams. A client
-// gets less if other clients already hold some of a resource, because it must leave at least as
-// much free for one more client as it holds itself. A client is identified by its API key or,
+// that already uses some of a resource gets more only if the amount that remains free is then at
+// least as large as the amount that the client uses. A client is identified by its API key or,
 // without keys, by its address.
 type Limits struct {
 	// Body is the maximum size of a body, in bytes, for routes that do not set their own Limit. The

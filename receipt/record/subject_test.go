@@ -20,7 +20,7 @@ func TestSubject(t *testing.T) {
 	for _, test := range []struct {
 		object, id string
 		lines      []line
-		want       string // part of the draft, or "" if the options are refused
+		want       string // part of the draft, or "" if the options are rejected
 	}{
 		{"", "", lines, `"receipt_id":"receipt_t","redactions":[]`},
 		{"", "", replay, `"subject":{"id":"t","object":"replay_segment"}`},

@@ -78,7 +78,7 @@ type episode struct {
 	refuse refusal
 }
 
-// A refusal specifies whether the recorder may refuse a log because of an episode.
+// A refusal specifies whether the recorder may or must reject a log that contains an episode.
 type refusal int
 
 const (

@@ -35,8 +35,8 @@ var ErrReplay = errors.New("replay: task is itself a replay: expected the log of
 // ID have the same content. The error is an error from package event, [record.ErrNotEnded],
 // [ErrReplay], or an error from the reader.
 //
-// The returned Log reads the log again for answers and events, so the log must not change; a
-// changed line is refused.
+// The returned Log reads the input again for answers and events, so the input must not change. A
+// line that has changed is rejected.
 func ReadLog(in io.ReaderAt, task string) (*Log, error) {
 	l := &Log{in: in, offsets: map[int]int64{}}
 	rec, err := l.pass(task, nil)
@@ -123,7 +123,7 @@ func (l *Log) answer(d record.Dependency) ([]byte, error) {
 		return nil, fmt.Errorf("replay: log has changed since it was read: %w", err)
 	}
 
-	// A log that has changed since ReadLog is refused.
+	// A log that has changed since ReadLog is rejected.
 	value, found := doc.Find(at)
 	answer := value.AppendCanonical(nil)
 	if !found || canon.Sum(answer) != d.SHA256 {

@@ -74,7 +74,7 @@ func getReady(c *call) error {
 	return c.json(http.StatusOK, status{"ready"})
 }
 
-// getPage passes requests for the root to the handler of the page.
+// getPage passes requests for the root to the page handler.
 func getPage(c *call) error {
 	if c.s.options.Page == nil {
 		const text = "This server verifies receipts: POST one to /v1/verify. Its routes are described in /openapi.json.\n"

@@ -21,10 +21,10 @@ const (
 	mediaText     = "text/plain; charset=utf-8"
 )
 
-// preferred returns the form of a stored receipt that the client prefers to the protocol's
-// resource: the archive or the bare receipt. If the client prefers neither, it returns mediaJSON.
-// To prefer a form, the client must list its media type explicitly, and must not give
-// application/json a higher weight (RFC 9110 section 12.5.1).
+// preferred returns the media type in which the client prefers to receive a stored receipt: the
+// archive, the bare receipt, or, by default, the protocol's resource (mediaJSON). To prefer one of
+// the first two, the client must list its media type explicitly, and must not give application/json
+// a higher weight (RFC 9110 section 12.5.1).
 func preferred(r *http.Request) string {
 	named := map[string]float64{}
 	for _, header := range r.Header.Values("Accept") {

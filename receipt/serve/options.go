@@ -86,9 +86,9 @@ type Options struct {
 
 // Limits bounds the resources that clients can use. If a field is zero, its default applies.
 type Limits struct {
-	// Document is the maximum size of a body that contains one receipt, in bytes of JSON. The
-	// default is also the highest possible value: receipt.MaxBytes. A CBOR body may be longer by a
-	// factor that package archive determines. The lines of a stream are limited only by the receipt
+	// Document is the maximum size of a JSON body that contains one receipt, in bytes. The default
+	// is also the highest possible value: receipt.MaxBytes. A CBOR body may be longer by a factor
+	// that package archive determines. The lines of a stream are limited only by the receipt
 	// format.
 	Document int64
 

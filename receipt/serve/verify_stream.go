@@ -245,7 +245,7 @@ func (l *lineWriter) halt() {
 func (l *lineWriter) end(err error) error {
 	l.halt()
 
-	// Before the first line, the status of the response can still be set.
+	// Before the first line is written, the status of the response can still be set.
 	if err != nil && !l.begun {
 		return err
 	}

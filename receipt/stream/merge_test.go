@@ -187,8 +187,8 @@ func TestMergeOld(t *testing.T) {
 	}
 }
 
-// TestMergeManyIDs verifies that a merge is undecided if parts have too many receipts for a roster,
-// because an ID may be used twice. Only a run over all receipts can compare all IDs.
+// TestMergeManyIDs verifies that a merge is undecided if the parts contain more receipts than a
+// roster can list. Such a merge cannot compare all IDs; only a run over all receipts can.
 func TestMergeManyIDs(t *testing.T) {
 	list := newWriter(t, "a").many(4)
 	for more, want := range map[int]receipt.Verdict{0: receipt.Verified, 1<<16 - 4: receipt.Verified, 1<<16 - 3: receipt.Undecided} {

@@ -26,8 +26,8 @@ const (
 // limit is the total size of the two largest documents.
 const mostInFlight = 32 << 20
 
-// An item is the end of a source, or a document that passes from the reader through a worker to the
-// caller. Items are reused.
+// An item is either a document, which passes from the reader through a worker to the caller, or the
+// end of a source. Items are reused.
 type item struct {
 	survey.Item
 	source   *Source

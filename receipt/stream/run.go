@@ -329,7 +329,7 @@ func (r *Run) readFirst(s *survey.Survey, f *forest) (failure error) {
 	return errors.Join(err, failure)
 }
 
-// keep records the data about a document in the first pass, as far as the second pass needs it.
+// keep records the data from the first pass that the second pass needs about a document.
 func (r *Run) keep(it *survey.Item, s *survey.Survey, f *forest) error {
 	r.reread.Before(it)
 	if f != nil {

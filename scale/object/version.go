@@ -53,8 +53,8 @@ func (v version) same(o version) bool {
 	return modified && v == o
 }
 
-// unversioned is the version ID of objects that S3 stored while the bucket kept no versions. Later
-// objects that are stored without versions have the same ID.
+// unversioned is the version ID of objects that S3 stored while versioning was off or suspended.
+// All such objects have the same version ID.
 const unversioned = "null"
 
 // ask makes a storage service return this version or an error. For the zero version, ask requests

@@ -58,7 +58,7 @@ func TestLostLines(t *testing.T) {
 		}
 
 		// Without the head, the ledger reveals the loss, unless a crash could explain it. After a
-		// crash, the ledger may contain a receipt that the log does not record yet.
+		// crash, the ledger may contain a receipt that the log has not recorded yet.
 		if left == 0 || left > ended {
 			continue
 		}

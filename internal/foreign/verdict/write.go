@@ -45,7 +45,7 @@ type Subject struct {
 	Digest canon.Digest
 }
 
-// A Resource is a policy or another input of a verification.
+// A Resource is an input for a verification, such as a policy.
 type Resource struct {
 	URI    string
 	Digest canon.Digest // zero: unknown

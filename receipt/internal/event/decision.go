@@ -2,8 +2,8 @@ package event
 
 import "github.com/receiptkit/receiptkit/canon"
 
-// Decisions returns the words that mean "approved", "canceled", or "timed out". Every other word is
-// a denial, because only recognized words approve.
+// Decisions returns the words that mean "approved", "canceled", or "timed out". Every other word
+// counts as a denial, because an unknown word must never approve anything.
 func Decisions() Words {
 	return NewWords(
 		"approved", Approved, "approve", Approved, "allow", Approved, "allowed", Approved, "granted", Approved, "accepted", Approved,

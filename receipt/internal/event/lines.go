@@ -58,9 +58,9 @@ func (l *Lines) Next() ([]byte, error) {
 	}
 }
 
-// Each calls do for each nonblank line. The arguments are the line number, from 1, and either the
-// document or an error if the line is not strict JSON. The document is valid only until do returns.
-// If do returns an *[Error], Each returns a *[LineError] that contains it.
+// Each calls do for each nonblank line. The arguments are the line number, starting at 1, and
+// either the document or, if the line is not strict JSON, an error. The document is valid only
+// until do returns. If do returns an *[Error], Each returns a *[LineError] that contains it.
 func Each(in io.Reader, do func(line int, doc *canon.Document, wrong *Error) error) error {
 	lines, doc := NewLines(in), new(canon.Document)
 	for n := 1; ; n++ {

@@ -20,7 +20,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger/sqlite/internal/file"
 )
 
-// A database contains the connections to the file of a ledger.
+// A database is a ledger file, together with the connections to it.
 type database struct {
 	layout
 	path   string
@@ -35,7 +35,7 @@ type database struct {
 }
 
 // mostReaders is the maximum number of concurrent reads. More concurrent reads are not faster. If
-// the ledger is open for writing, readers leave one processor to the writers.
+// the ledger is being written at the same time, readers leave one processor to the writers.
 const mostReaders = 4
 
 func readers(mode string) int {
@@ -278,9 +278,9 @@ func (l *database) store(ctx context.Context, what string, t *file.Turn, f func(
 		return err
 	}
 
-	// Data is acknowledged only after it has been read again. The prunings are read, too, because
-	// every reader checks them. A commit does not write to the pages of the prunings, so these
-	// pages may be lost while all other data is still in the log.
+	// Data is acknowledged only after it has been read again. Reading includes the prunings, which
+	// every reader checks. A commit does not write to the pages of the prunings, so these pages may
+	// be lost while all other data is still in the log.
 	var hash []byte // read through another connection, from the files, while other processes write
 	var pruned int64
 	err = l.own.QueryRowContext(ctx, "SELECT hash, "+l.prunedTo()+" FROM receipts WHERE seq = ?", is.Sequence).Scan(&hash, &pruned)
@@ -365,7 +365,7 @@ func (l *database) ready(ctx context.Context, tx *sql.Tx) error {
 
 // marked compares a ledger with FILE-head, or creates FILE-head.
 func (l *database) marked(ctx context.Context) error {
-	if err := file.Touch(l.files.Path); err != nil { // FILE-head must exist before anything that it has to record is stored
+	if err := file.Touch(l.files.Path); err != nil { // FILE-head must exist before anything is stored that it has to record
 		return l.wrap(ctx, "write down its head", err)
 	}
 
@@ -375,7 +375,7 @@ func (l *database) marked(ctx context.Context) error {
 		return l.wrap(ctx, "compare it with its head", err)
 	}
 
-	// An existing mark is compared but not changed, because each write replaces it.
+	// A mark that exists is only compared, because each write replaces it.
 	if ok {
 		return l.wrap(ctx, "compare it with its head", m.Reached(l.path, is, hashAt(ctx, l.own)))
 	}

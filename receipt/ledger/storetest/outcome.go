@@ -91,7 +91,7 @@ func canceledMeanwhile(t *testing.T, handle func() ledger.Store) {
 	store, other, head := handle(), handle(), chain.Head{}
 	var all []*receipt.Sealed
 
-	// An append that is not canceled shows how long an append takes.
+	// The first appends are not canceled, so that they show how long an append takes.
 	began := time.Now()
 	for i := range 3 {
 		r := seal(t, Draft(fmt.Sprintf("receipt_first_%d", i), "w"), head)

@@ -12,7 +12,7 @@
 // For each source, a reader passes the statements in the lines of a log to a story (package story).
 // The story is converted to protocol events, from which the recorder of package record creates the
 // draft. If the events are stored (record.Options.Keep) and recorded again, the draft is the same,
-// byte for byte. As for every log, metadata.unreported lists what the source does not record.
+// byte for byte. As with every log, metadata.unreported lists what the source does not record.
 //
 // # One reader per source
 //
@@ -49,11 +49,11 @@
 // bounds (metadata.unreported, metadata.at_least). receipt record and receipt show print their
 // number. No particular version of an agent is required.
 //
-// Known types in unexpected places are also not read. In the logs of Claude Code, examples are
-// content blocks in a line with the wrong role, such as user/tool_use, and lines about a call or a
-// task that does not appear in any other line, such as progress/bash_progress. Two different calls
-// with the same ID are not copies: the second is counted as calls_of_one_id in
-// metadata.source.counted, and later results are attributed to neither call.
+// Known types in unexpected places are also not read. For example, a Claude Code log may contain a
+// content block in a line with the wrong role (user/tool_use). It may also contain a line about a
+// call or a task that appears in no other line (progress/bash_progress). Two different calls with
+// the same ID are not copies: the second is counted as calls_of_one_id in metadata.source.counted,
+// and later results are attributed to neither call.
 //
 // If the counts for one message ID are contradictory, the tokens are a lower bound
 // (messages_of_one_id). The same applies if a usage record lacks a count that other records have.

@@ -224,7 +224,7 @@ func fileLines(t *testing.T, name string) []string {
 	return strings.Split(strings.TrimSpace(string(text)), "\n")
 }
 
-// TestAgents verifies that the work of an agent is unreported if the log of the agent is missing.
+// TestAgents verifies that the work of an agent is unreported if the agent's log is missing.
 func TestAgents(t *testing.T) {
 	session := slices.DeleteFunc(fileLines(t, "testdata/session.jsonl"), func(line string) bool { return strings.Contains(line, "new-kind-of-record") })
 	alone, both := toldOf(t, session), toldOf(t, session, fileLines(t, "testdata/agent-a1b2.jsonl"))

@@ -2,8 +2,8 @@ package source_test
 
 import "testing"
 
-// TestUnreadClaude verifies that every list of actions is a lower bound if a line from Claude Code
-// records an action that the reader does not support or cannot attribute.
+// TestUnreadClaude reads lines from Claude Code that record an action that the reader does not
+// support or cannot attribute. All lists of actions must then be lower bounds.
 func TestUnreadClaude(t *testing.T) {
 	const transcript, stream = `,"sessionId":"s","timestamp":"2026-04-25T10:00:04Z"`, `,"session_id":"s"`
 	const begun = `{"type":"system","subtype":"init","session_id":"s"}`

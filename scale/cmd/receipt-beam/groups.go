@@ -16,7 +16,7 @@ const (
 	ofCopy             // the original receipt of which this receipt is a copy
 )
 
-// idGroup finds copies, and IDs that are used for two different contents.
+// idGroup finds copies, and IDs that receipts with different content share.
 type idGroup struct{}
 
 // ProcessElement receives all records with the same ID.

@@ -104,10 +104,10 @@ func fold(line string, width int) string {
 	return b.String()
 }
 
-// hangOf returns the position at which the text of a line begins. If the line has a short label
-// that is followed by at least two spaces, this is the position after these spaces. Otherwise, it
-// is the end of the indentation. hangOf also returns the column in which continuation lines begin.
-// After the prefix of a message, this column leaves room for a complete digest in 80 columns.
+// hangOf returns the position at which the text of a line begins. After a short label and at least
+// two spaces, the text begins after those spaces. Otherwise, it begins after the indentation.
+// hangOf also returns the column in which continuation lines begin. After the prefix of a message,
+// this column leaves room for a complete digest in 80 columns.
 func hangOf(line string, width int) (start, hang int) {
 	indent := len(line) - len(strings.TrimLeft(line, " "))
 	if strings.HasPrefix(line, "receipt: ") {
@@ -214,7 +214,7 @@ func columnsOf(r rune) int {
 	return 1
 }
 
-// Fit shortens a string to a number of columns, and marks the cut.
+// Fit shortens a string to at most the given number of columns, and marks the cut.
 func Fit(s string, most int) string {
 	if Columns(s) <= most {
 		return s

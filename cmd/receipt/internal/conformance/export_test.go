@@ -61,8 +61,8 @@ func AnswerOf(ctx context.Context, command []string, file string, timeout time.D
 	return a.Verdict, nil
 }
 
-// ErrorOf runs a command on a file, and returns the reason why the output is not an answer and
-// whether the command declined the case.
+// ErrorOf runs a command on a file. It returns an explanation if the output is not an answer, and
+// reports whether the command declined the case.
 func ErrorOf(ctx context.Context, command []string, timeout time.Duration) (why string, declined bool) {
 	_, err := answerOf(ctx, command, question{file: "case.json"}, timeout)
 	if err == nil {

@@ -118,8 +118,8 @@ func (k *pluginKey) SignMessageContext(ctx context.Context, message []byte, _ cr
 	return k.ask(ctx, message, "signMessage", "signature")
 }
 
-// ask runs the plugin, and returns a member of its response, decoded from base64. The response
-// contains an object that has the name of the method and contains this member.
+// ask runs the plugin, and returns a member of its response, decoded from base64. The response has
+// the form {METHOD: {MEMBER: VALUE}}.
 func (k *pluginKey) ask(ctx context.Context, message []byte, method, member string) ([]byte, error) {
 	text, err := k.question(method, time.Now().Add(k.patience).UTC())
 	if err != nil {

@@ -112,7 +112,7 @@ func LedgerName(address string) string {
 
 	u, err := url.Parse(address)
 	if err != nil {
-		// The last @ ends the user and the password if they are present.
+		// The user and the password, if present, end at the last @.
 		rest, _, _ = strings.Cut(rest[strings.LastIndexByte(rest, '@')+1:], "?")
 		return scheme + "://" + rest
 	}

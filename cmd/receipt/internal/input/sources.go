@@ -161,8 +161,8 @@ func WithSlash(path string) string {
 	return strings.TrimSuffix(path, string(filepath.Separator)) + string(filepath.Separator)
 }
 
-// HasExtension reports whether a file has one of the extensions, possibly followed by the extension
-// of a compressed file.
+// HasExtension reports whether a file has one of the extensions, possibly followed by a compression
+// extension.
 func HasExtension(path string, extensions ...string) bool {
 	name := strings.ToLower(filepath.Base(path))
 	name = strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".zst")

@@ -147,7 +147,7 @@ func addAnchors(o *serveOptions, e *cli.Env, w *watchedFiles, s *serve.Options) 
 	return nil
 }
 
-// An Anchor is a key file with the name by which requests select it.
+// An Anchor is a key file, together with the name by which requests select it.
 type Anchor struct{ name, path string }
 
 // ParseAnchors parses a file of anchors: {"NAME": "KEY-FILE", …}.

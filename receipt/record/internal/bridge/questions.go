@@ -160,8 +160,8 @@ func (l *holding) confirm(f *Translator, fr *frame, h *held) {
 	fr.At = at
 }
 
-// release records the answers that are still held at the end, because a log that contains only one
-// direction contains no responses. If the runtime refuses such an answer later, the recording
+// release records the answers that are still held at the end. They may have no responses because
+// the log contains only one direction. If the runtime refuses such an answer later, the recording
 // fails.
 func (l *holding) release(f *Translator, fr *frame, answers []*held) {
 	for _, h := range answers {

@@ -61,7 +61,7 @@ type Translator struct {
 type reading struct {
 	doc   *canon.Document
 	index int           // number of the latest frame, counting from 1
-	at    time.Time     // time of the latest line that has a time
+	at    time.Time     // time of the latest line that has a timestamp
 	marks [2]canon.Node // replayed and replay members of an event that was logged between frames
 }
 

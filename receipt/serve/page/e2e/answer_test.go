@@ -44,9 +44,9 @@ func testAnswer(b *tab) {
 	}
 }
 
-// testSitting verifies a sequence of actions in one session. From the next frame after each drop,
-// the page must show nothing about the previous input. Causes must be described in words, and a
-// file that is not a receipt must be distinguished from an invalid receipt.
+// testSitting verifies a sequence of actions in one session. Starting with the next frame after
+// each drop, the page must show nothing about the previous input. Causes must be described in
+// words, and a file that is not a receipt must be distinguished from an invalid receipt.
 func testSitting(t *testing.T, browser context.Context, url, stream string) {
 	b := open(t, browser, url)
 	b.drop(fixture(t, "valid/task.json"), fixture(t, "keys/trust.json"))

@@ -48,9 +48,9 @@ type Contents struct {
 	// Weigh adds the results for a signed envelope to the report.
 	Weigh func(*receipt.Verifier, *canon.Document, *receipt.Report)
 
-	// Fault is the reason why there is no document, unless the reason is a syntax error. Syntax is
-	// a *canon.SyntaxError that explains why Text is not JSON within the limits. If the last line
-	// is truncated, both Fault and Syntax are set.
+	// If there is no document, Fault or Syntax explains why. Syntax is a *canon.SyntaxError if Text
+	// is not JSON within the limits, and Fault is any other reason. If the last line is truncated,
+	// both are set.
 	Fault  *Fault
 	Syntax error
 

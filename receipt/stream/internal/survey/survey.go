@@ -51,7 +51,8 @@ var ErrManyStreams = errors.New("stream: input contains more streams, or longer 
 // ErrChanged indicates that a source had different content when it was read a second time.
 var ErrChanged = errors.New("stream: input changed while it was read")
 
-// A selection specifies whether all, some, or none of the sources of a stream are selections.
+// A selection specifies how many sources of a stream are partial (see Terms.Partial): none, some,
+// or all.
 type selection uint8
 
 const (
@@ -191,7 +192,8 @@ func (s *Survey) joinIDs() error {
 		content = r
 	}
 
-	// A copy is not counted if another counted copy has the same outcome.
+	// A copy is not counted if its original, or another copy, has already been counted with the
+	// same outcome.
 	s.counted = make(map[int][]Outcome, len(s.originals))
 	for _, original := range s.originals {
 		s.counted[original] = nil

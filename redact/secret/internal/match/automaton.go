@@ -25,9 +25,9 @@ type automaton struct {
 	letters []byte     // one per class
 }
 
-// Two bytes represent all non-ASCII bytes: lead represents the first byte of a letter, and trail
-// represents the bytes that follow it. In text that is not valid UTF-8, such a following byte may
-// also be a letter of its own.
+// Two bytes stand in for all non-ASCII bytes: lead for the first byte of a letter, and trail for
+// the bytes that follow it. In text that is not valid UTF-8, such a following byte may also be a
+// letter of its own.
 const (
 	lead  = 0xC0
 	trail = 0x80

@@ -143,7 +143,8 @@ func reachOf(re *syntax.Regexp) reach {
 		}
 	}
 
-	// Any other unbounded part extends as far as the bytes that can occur in it.
+	// The length of any other unbounded part is limited only by the set of bytes that can occur in
+	// it.
 	var set byteSet
 	set.add(re)
 	return reach{{run: &set}}

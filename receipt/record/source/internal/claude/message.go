@@ -155,8 +155,8 @@ const (
 )
 
 // outcomeOf determines the outcome of a call from the block with its result and the other members
-// of the line. Without toolDenialKind, a refusal by a rule counts as an error, because only its
-// text would distinguish it from an error. An outcome is doubtful if the result is a refusal by a
+// of the line. Without toolDenialKind, a refusal by a rule counts as an error, because only the
+// text of the result distinguishes the two. An outcome is doubtful if the result is a refusal by a
 // person, or text from an MCP server that resembles one.
 func outcomeOf(tool string, block, line, besides canon.Node) (outcome story.Outcome, doubtful bool) {
 	text, said := textOf(block), besides.String()

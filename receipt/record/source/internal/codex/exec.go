@@ -88,8 +88,8 @@ func (x *Exec) begin() {
 	x.turn, x.state, x.stepped = x.turn+1, "started", false
 }
 
-// complete ends a turn. If no turn is open, a line that equals the line that completed the previous
-// turn is a copy. For any other line, the log lacks the beginning of the turn.
+// complete ends a turn. If no turn is open, the line is a copy if it equals the line that completed
+// the previous turn. Otherwise, the log lacks the beginning of the turn.
 func (x *Exec) complete(l *line) {
 	switch {
 	case x.state == "started":

@@ -100,8 +100,9 @@ func modelUsage(n canon.Node) (u story.Usage, told bool) {
 	return u, told
 }
 
-// tell records the usage that the processes recorded. If a process recorded none, it records the
-// usage of the calls or, in versions that do not record calls, the output tokens of the messages.
+// tell records the usage that the processes recorded. If a process did not record its usage, the
+// usage of the individual calls is recorded instead. Older versions do not list calls. If their
+// processes did not record any usage either, only the output tokens of the messages are recorded.
 func (u *usage) tell(s *story.Story) {
 	part, sums := u.open || u.lost, []story.Sum(nil)
 	for _, x := range u.shutdowns {

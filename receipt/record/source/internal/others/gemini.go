@@ -102,8 +102,8 @@ const (
 	geminiRefused = "Tool execution denied by policy."
 )
 
-// asked reads a message to the model. Results of calls and the description of the session are not
-// requests from a person.
+// asked reads a message to the model. Call results and the session description are not requests
+// from a person.
 func (r *gemini) asked(content canon.Node, id string) {
 	person := content.Kind() != canon.KindArray
 	for _, part := range content.Elements() {
@@ -199,8 +199,8 @@ func (r *gemini) call(n canon.Node) {
 	}
 }
 
-// geminiExit returns the exit code at the end of a command's output, which only other statements of
-// Gemini CLI follow, or nil if there is none.
+// geminiExit returns the exit code at the end of a command's output, or nil if there is none. Only
+// other lines that Gemini CLI adds may follow the exit code.
 func geminiExit(output string) *int64 {
 	const words = "Exit Code: "
 	_, end, _ := strings.Cut(output[max(strings.LastIndex(output, "\n"+words), 0):], "\n"+words)

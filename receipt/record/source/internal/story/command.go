@@ -11,7 +11,7 @@ import (
 // may have a different meaning on that machine. A hint is never recorded as an effect.
 type Hints struct {
 	Git   []string // commit, push, or force_push
-	Tests []string // the first words of the test runner, such as "go test"
+	Tests []string // the first words of the test runner's command, such as "go test"
 }
 
 // maxText is the maximum length of the command text that is examined.

@@ -70,7 +70,7 @@ var gaps = sync.OnceValue(func() map[Gap]lack {
 		TurnWithoutBeginning: {counted: "turns_without_their_beginning", all: true},
 		SpansOfOneID:         {counted: "spans_of_one_id", all: true},
 
-		// The message that contains the call is missing, and so is its other content.
+		// The message that contains the call is missing, as is the rest of its content.
 		ResultWithoutCall: {counted: "results_without_call", atLeast: message},
 		CallsOfOneID:      {counted: "calls_of_one_id", atLeast: message},
 

@@ -105,8 +105,7 @@ func (x *Sum) members() event.Members {
 	return p
 }
 
-// A Usage contains the numbers of tokens that a model call used. A count is nil if it is not
-// stated.
+// A Usage contains the token counts of a model call. A count is nil if it is not stated.
 type Usage struct {
 	Input, Output *int64 // all tokens that the model read and wrote
 

@@ -47,7 +47,7 @@ type About struct {
 	Commit          string   // Git commit, in hexadecimal digits
 	Branches        []string // Git branches, each once
 	Trace           string   // ID of the trace
-	Agent           string   // the only agent in all lines; "" if there are lines of the session itself
+	Agent           string   // the agent that wrote all lines; "" if the main session or a second agent also wrote lines
 	Wall            *int64   // in milliseconds, as counted by the source itself
 	End             End
 	Inferred        bool   // End was inferred from the end of a turn, because no line records the end of the task
