@@ -42,8 +42,8 @@ func (s batchStep) check(doc *canon.Document, holds bool, rep *Report) {
 	s.date(doc.Root(), rep)
 }
 
-// date finds the earliest time before which the receipt is known to have existed, and compares it
-// with issued_at. It uses timestamps of the receipt itself and of checkpoints that include the
+// date determines the earliest time by which the receipt is proven to have existed, and compares it
+// with issued_at. It uses the timestamps of the receipt and of the checkpoints that include the
 // receipt.
 func (s batchStep) date(root canon.Node, rep *Report) {
 	var included []*checkpoint
@@ -70,15 +70,15 @@ func (s batchStep) date(root canon.Node, rep *Report) {
 	}
 }
 
-// clockTolerance is the maximum difference between the clocks of issuers and timestamp authorities
-// that is accepted.
+// clockTolerance is the maximum accepted difference between the clocks of issuers and timestamp
+// authorities.
 const clockTolerance = time.Minute
 
 const noBatch = "the receipt states a merkle_root, but its batch was not given"
 
-// record combines the results for proofs and batches into the result of the step: failures come
-// first, followed by missing evidence. If a proof is valid, a merkle_root whose batch was not
-// supplied is only noted, as it is without any evidence.
+// record combines the results for proofs and batches into the step's result: failures come first,
+// followed by missing evidence. If a proof is valid and the policy is not strict, a merkle_root
+// whose batch was not supplied is merely listed as not checked.
 func (s batchStep) record(inclusion, batch Check, rep *Report) {
 	informs := batch.Code == CodeBatchNotChecked && !s.policy.Strict
 	worse, other := inclusion, batch
@@ -127,7 +127,7 @@ func (s batchStep) weighProofs(root canon.Node, rep *Report) Check {
 		return s.unproven()
 	}
 
-	// Every proof is tried, because only the path of a proof shows which receipt it is for.
+	// Every proof is tried, because only a proof's path shows which receipt the proof is for.
 	t := signatureStep(s).tally(root, rep)
 	leaf := CheckpointLeaf(rep.ReceiptHash)
 	var stranger, faulty *checkpoint
@@ -349,16 +349,17 @@ func otherRoot(b Batch, id []byte, root canon.Digest, stated bool) Check {
 	return c
 }
 
-// BatchLeaf returns the leaf hash of a receipt or a draft in a batch of the content profile:
-// SHA-256(0x00 ‖ the RFC 8785 form of the receipt without its members chain and signatures). The
-// leaf does not cover any part of the chain, because chain.merkle_root depends on the leaves, and
-// the chain of every later receipt in the batch depends on that root through previous_receipt_hash.
+// BatchLeaf returns the leaf hash that represents a receipt or a draft in a batch of the content
+// profile. This is SHA-256(0x00 ‖ the RFC 8785 form of the receipt without its members chain and
+// signatures). The leaf covers no part of the chain, because the chain depends on the leaves:
+// chain.merkle_root is computed from them, and the chain of every later receipt in the batch
+// depends on that root through previous_receipt_hash.
 func BatchLeaf(d *canon.Document) merkle.Hash {
 	root := d.Root()
 	return merkle.LeafHash(d.AppendCanonical(nil, root.Member("chain"), root.Member("signatures")))
 }
 
-// CheckpointLeaf returns the leaf hash of a receipt in the tree of a checkpoint: SHA-256(0x00 ‖ the
-// 32 bytes of its receipt hash). The caller must compute the receipt hash from the receipt, and
-// never copy it from other data.
+// CheckpointLeaf returns the leaf hash that represents a receipt in the tree of a checkpoint:
+// SHA-256(0x00 ‖ the 32 bytes of the receipt hash). The caller must compute the receipt hash from
+// the receipt itself, and must not copy the hash from other data.
 func CheckpointLeaf(hash canon.Digest) merkle.Hash { return merkle.LeafHash(hash[:]) }

@@ -11,9 +11,9 @@ import (
 	"github.com/receiptkit/receiptkit/merkle/tlog"
 )
 
-// A Checkpoint is a signed checkpoint that covers receipts, after it has been opened with the keys
-// of a verifier. Package stream compares the checkpoint with the receipts in an input. If the
-// receipts are the leaves of its tree, package stream passes the checkpoint on as [Evidence].
+// A Checkpoint is the result of opening a signed checkpoint with a verifier's keys. Package stream
+// compares it with the receipts in an input. If the receipts are the leaves of the checkpoint's
+// tree, package stream passes the checkpoint on as [Evidence].
 type Checkpoint struct {
 	Claims   tlog.Checkpoint // content of the checkpoint; zero if it is not readable
 	Readable bool            // the text is a checkpoint
@@ -43,8 +43,8 @@ func (c *checkpoint) sameTree(other *checkpoint) bool {
 }
 
 // A cosignature records that an eligible witness cosigned a checkpoint. The key of the witness must
-// have that role, be admitted by the policy, have been valid at the stated time, and have other key
-// material than the log.
+// have the role witness, be admitted by the policy, have been valid at the time in the cosignature,
+// and have key material that differs from the log's.
 type cosignature struct {
 	witness *Key
 	at      time.Time
@@ -132,7 +132,7 @@ func (k *noteKeys) openProofs(given []*tlog.Proof) []proof {
 		proofs[i] = proof{given: i, index: p.Index, path: slices.Clone(p.Hashes), checkpoint: c}
 	}
 
-	// It cannot be determined which of the two proofs is wrong, so both of them refute.
+	// It cannot be determined which of the two proofs is wrong, so both refute the receipt.
 	refuteForks(proofs)
 	return proofs
 }
@@ -183,10 +183,11 @@ func (k *noteKeys) weigh(c *checkpoint, witness *Key, at time.Time) {
 	c.discounted = append(c.discounted, why)
 }
 
-// Witnessed returns the earliest time by which a checkpoint had been cosigned by as many witnesses
-// as the policy requires, and by at least one witness. The time is zero if that is not the case. A
-// witness with the key material of an issuer does not count. external reports whether a trusted key
-// of the log has signed the checkpoint and no key with the material of an issuer has.
+// Witnessed returns the earliest time by which enough witnesses had cosigned a checkpoint: at least
+// one, and as many as the policy requires. The time is zero if too few have cosigned it, or if
+// c.Signed is false. A witness with the key material of an issuer does not count. external reports
+// whether the log has signed the checkpoint with trusted keys, none of which has the material of an
+// issuer.
 func (v *Verifier) Witnessed(c *Checkpoint) (at time.Time, external bool) {
 	if !c.Signed {
 		return at, false
@@ -274,7 +275,7 @@ type Growth struct {
 	Code Code
 
 	// Later reports that Code is about the later checkpoint: no signature on it counts, or its tree
-	// is not the tree that the proof results in.
+	// differs from the one that results from the proof.
 	Later bool
 
 	// Err is the error from merkle.CheckConsistency if the proof is for these two trees but is
@@ -285,16 +286,15 @@ type Growth struct {
 	// order. A key is nil if no signature on the checkpoint counts.
 	Signers [2]*Key
 
-	// Revoked is the key that CodeKeyRevoked is about.
+	// Revoked is the revoked key if Code is CodeKeyRevoked, and nil otherwise.
 	Revoked *Key
 }
 
-// CheckGrowth checks a proof that the tree of the checkpoint to extends the tree of the checkpoint
-// from. Both checkpoints must be from the same log and must have been opened with the keys of this
-// log in trust, and all of their signatures by these keys must be valid. If no trusted key has
-// signed the checkpoints, a proof proves nothing about a log, so the result is undecided. If the
-// checkpoints contradict each other, the result is refuted regardless of the proof, which may then
-// be nil.
+// CheckGrowth checks a proof that a log has only grown between the checkpoints "from" and "to".
+// Both must be checkpoints of the same log. They must have been opened with the log's keys in
+// trust, and all of their signatures by these keys must be valid. If no trusted key has signed the
+// checkpoints, a proof proves nothing about a log, so the result is undecided. If the checkpoints
+// contradict each other, the result is refuted regardless of the proof, which may then be nil.
 func CheckGrowth(trust LogTrust, from, to *tlog.Signed, proof *tlog.Extension) *Growth {
 	g := &Growth{Verdict: Refuted}
 	g.compare(from, to, proof)

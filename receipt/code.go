@@ -4,9 +4,9 @@ package receipt
 // codes may be added. [Codes] returns the meaning of each code.
 type Code string
 
-// These are the codes of the step parse: the bytes are not an I-JSON text, or the format does not
-// allow the text. The first nine codes are those of package canon. The last three codes are about
-// attestations. With one of these, the receipt in the attestation is not verified.
+// These are the codes of the parse step: the bytes are not valid I-JSON, or the format does not
+// allow the JSON text. The first nine codes are those of package canon. The last three codes are
+// about attestations. With one of these, the receipt in the attestation is not verified.
 const (
 	CodeSyntax                 Code = "syntax"
 	CodeDuplicateName          Code = "duplicate_name"
@@ -27,14 +27,14 @@ const (
 	CodeAttestationUnsupported Code = "attestation_unsupported"
 )
 
-// These are the codes of the step schema.
+// These are the codes of the schema step.
 const (
 	CodeNotAReceipt       Code = "not_a_receipt"
 	CodeUnsupportedSchema Code = "unsupported_schema"
 	CodeSchemaInvalid     Code = "schema_invalid"
 )
 
-// These are the codes of the step hash.
+// These are the codes of the hash step.
 const (
 	CodeMalformedHash    Code = "malformed_hash"
 	CodeHashMismatch     Code = "hash_mismatch"
@@ -42,7 +42,7 @@ const (
 	CodeMaterialNotFound Code = "material_not_found"
 )
 
-// These are the codes of the step link. All of them except the first two are reported by package
+// These are the codes of the link step. All of them except the first two are reported by package
 // stream.
 const (
 	CodeChainBreak     Code = "chain_break"
@@ -54,7 +54,7 @@ const (
 	CodeCountMismatch  Code = "count_mismatch"
 )
 
-// These are the codes of the step batch.
+// These are the codes of the batch step.
 const (
 	CodeProofInvalid       Code = "proof_invalid"
 	CodeCheckpointInvalid  Code = "checkpoint_invalid"
@@ -65,7 +65,7 @@ const (
 	CodeTimeSelfAsserted   Code = "time_self_asserted"
 )
 
-// These are the codes of the step signatures and of key files.
+// These are the codes of the signatures step and of key files.
 const (
 	CodeUnsigned             Code = "unsigned"
 	CodeUnknownKey           Code = "unknown_key"
@@ -88,7 +88,7 @@ const (
 	CodeInvalidKeySet        Code = "invalid_key_set"
 )
 
-// These are the codes of the step redactions.
+// These are the codes of the redactions step.
 const (
 	CodeDisclosureMismatch Code = "disclosure_mismatch"
 	CodeDisclosureUnknown  Code = "disclosure_unknown"

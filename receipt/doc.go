@@ -27,10 +27,10 @@
 //
 // The steps are parse, schema, hash, link, batch, signatures, and redactions. The status of each
 // step is passed, failed, not checked, or not applicable, and the report always lists what was not
-// checked. For a verified receipt, no step has failed, and the steps parse, schema, hash, and
-// signatures have passed. The exception is a policy that requires only integrity: signatures are
-// then not checked, and the scope of the report is integrity. A strict policy requires every step
-// that is applicable.
+// checked. For a verified receipt, no step has failed, and the parse, schema, hash, and signatures
+// steps have passed. The exception is a policy that requires only integrity: signatures are then
+// not checked, and the scope of the report is integrity. A strict policy requires every step that
+// is applicable.
 //
 // # Signatures
 //
@@ -54,5 +54,5 @@
 // # Purity
 //
 // This package performs no input or output and does not read the clock: bytes, times, and keys are
-// parameters. If any released version verified a receipt, all later versions verify it as well.
+// parameters. A receipt that any released version verified is also verified by all later versions.
 package receipt

@@ -341,7 +341,7 @@ type NetworkEgress struct {
 }
 
 // A ToolCall is a single call of a tool, which succeeded, failed, or was canceled. The hashes are
-// computed from the RFC 8785 form of JSON values and from the bytes of any other values.
+// computed from the RFC 8785 form of JSON values and from the bytes of other values.
 type ToolCall struct {
 	Tool       string       `json:"tool"`
 	CallID     string       `json:"call_id"`

@@ -15,15 +15,15 @@ import (
 )
 
 // Evidence is information about receipts that is not contained in the receipts. Evidence adds
-// requirements. If it contradicts a receipt, the receipt is refuted; if it does not cover a
-// receipt, the receipt is undecided, even if it would be verified without the evidence.
+// requirements. A receipt that the evidence contradicts is refuted. A receipt that the evidence
+// does not cover is undecided, even if it would be verified without the evidence.
 type Evidence struct {
 	// Proofs are inclusion proofs with their checkpoints (C2SP tlog-proof). At least one of them
 	// must show that the receipt is included. A receipt that matches no proof is refuted with
 	// checkpoint_invalid if the checkpoint of a proof is invalid. Otherwise, the receipt is
-	// undecided if no trusted log has signed the checkpoint of any proof, or if Uncompared is set
-	// and no trusted log has signed Checkpoint. In all other cases, the receipt is refuted with
-	// proof_invalid. Every receipt is compared with every proof.
+	// undecided in two cases: no trusted log has signed the checkpoint of any proof, or Uncompared
+	// is set and no trusted log has signed Checkpoint. In all other cases, the receipt is refuted
+	// with proof_invalid. Every receipt is compared with every proof.
 	Proofs []*tlog.Proof
 
 	// Batches are batches of the content profile.
@@ -37,7 +37,7 @@ type Evidence struct {
 	Materials Materials
 
 	// Disclosures are values that were withheld from the receipts. Disclosures that are bound to
-	// another receipt have no effect on a receipt.
+	// one receipt have no effect on other receipts.
 	Disclosures []*redact.Disclosures
 
 	// Checkpoint is a checkpoint of a tree whose leaves are the receipts. Its root was computed
@@ -46,15 +46,14 @@ type Evidence struct {
 
 	// Uncompared is the reason why a checkpoint that was supplied could not be compared with the
 	// receipts. The receipts are then undecided. Uncompared is "" if no checkpoint was supplied or
-	// if it was compared. If both Uncompared and Checkpoint are set, Uncompared is about that
-	// checkpoint, and only a proof that results in the root of the same tree shows that a receipt
-	// is included in it.
+	// if it was compared. If Checkpoint is also set, Uncompared refers to it. A proof then shows
+	// inclusion in that checkpoint only if the proof results in the root of the same tree.
 	Uncompared string
 }
 
-// A Batch is a batch in the content profile, in which [BatchLeaf] computes the leaves. Package
-// batch implements this interface. An implementation must be safe for concurrent use, and must have
-// verified that the root is computed from the leaves.
+// A Batch describes a batch of receipts in the content profile, whose leaves are computed by
+// [BatchLeaf]. Package batch implements this interface. An implementation must be safe for
+// concurrent use, and must have verified that the root is computed from the leaves.
 type Batch interface {
 	// Root returns the merkle_root of the receipts in the batch.
 	Root() canon.Digest
@@ -90,7 +89,7 @@ type ProvenTime struct {
 // concurrent use.
 type Materials interface {
 	// Lookup looks up the file for the digest d, and reports whether there is one. actual is the
-	// digest of the file's content, which differs from d if the file is only named after d.
+	// digest of the file's content, which differs from d if d is merely the file's name.
 	Lookup(d canon.Digest) (actual canon.Digest, found bool)
 }
 
@@ -104,7 +103,7 @@ type evidence struct {
 	disclosures []*redact.Disclosures
 
 	outside string      // reason why a supplied checkpoint proves nothing; "" if no checkpoint was supplied
-	demands *checkpoint // the checkpoint that outside is about and whose tree a proof must match; nil accepts any tree
+	demands *checkpoint // the supplied checkpoint, whose tree a proof must match; if nil, any tree is accepted
 }
 
 // compare adds a checkpoint that covers all receipts, or the reason why that checkpoint could not
@@ -134,9 +133,9 @@ func (e *evidence) uncompared() Check {
 	return c
 }
 
-// demandsUnknown reports whether the supplied checkpoint was not signed by any trusted key of its
-// log. A proof with a different root then refutes nothing, because it may be for another receipt,
-// and even the supplied checkpoint proves nothing about this receipt.
+// demandsUnknown reports whether no trusted key of the log has signed the supplied checkpoint. A
+// proof with a different root then refutes nothing, because it may be for another receipt, and even
+// the supplied checkpoint proves nothing about this receipt.
 func (e *evidence) demandsUnknown() bool { return e.demands != nil && len(e.demands.logs) == 0 }
 
 // A proof is an inclusion proof from the evidence. Several proofs may have the same checkpoint.
@@ -212,9 +211,9 @@ type Piece struct {
 	Kind  string // "proof", "batch", "timestamp", "disclosures", or "materials"
 	Index int    // index in the list of that kind, from 0; 0 for the materials
 
-	// Part describes the values in a disclosure file that belong to no receipt. It is set only for
-	// disclosures that are not bound to a receipt and that also contain values that do belong to a
-	// receipt. Otherwise, it is "".
+	// Part describes the values in a disclosure file that belong to no receipt. It is set only if
+	// the disclosures are not bound to a receipt and other values in the file belong to a receipt.
+	// Otherwise, it is "".
 	Part string
 }
 
@@ -254,10 +253,10 @@ func (p Piece) String() string {
 // the caller expects it to. Package stream reports such pieces, and the verdict for the input is
 // then undecided. The copy therefore does not report disclosures for other receipts.
 //
-// The function idle returns the pieces of evidence that have not been about any receipt so far:
-// proofs and batches that have neither supported nor contradicted a receipt, disclosures that are
-// for other receipts or match nothing, and the files if no receipt states the digest of a file.
-// idle is safe for concurrent use.
+// The function idle returns the pieces of evidence that have not been about any receipt so far.
+// These are proofs and batches that have neither supported nor contradicted a receipt, disclosures
+// that are for other receipts or match nothing, and the files if no receipt contains the digest of
+// a file. idle is safe for concurrent use.
 func (v *Verifier) TrackEvidence() (watching *Verifier, idle func() []Piece) {
 	c := *v
 	given := 0 // a checkpoint for all receipts is not counted as a piece

@@ -10,27 +10,27 @@ import (
 	"github.com/receiptkit/receiptkit/internal/untrusted"
 )
 
-// A Foreign is the content of a third-party receipt, that is, a receipt in another format, as
-// parsed by a reader for that format. The reader checks the rules of the format that require no
-// keys. [Verifier.Foreign] then verifies the signatures.
+// A Foreign is the content of a third-party receipt (a receipt in another format), as parsed by a
+// reader for that format. The reader checks the rules of the format that require no keys.
+// [Verifier.Foreign] then verifies the signatures.
 type Foreign struct {
 	Format string       // name of the format, such as "acta-envelope"
 	ID     string       // ID in the receipt, which is untrusted text
 	Hash   canon.Digest // hash as defined by the format; zero if the format defines none
 
 	// Checks are the results of the reader. A step without a result is not applicable, because the
-	// format does not define it. Results for the step signatures are about rules for signatures,
-	// such as their number, and not about the validity of the signatures; a failed result refutes.
+	// format does not define it. Results for the signatures step are about rules such as the number
+	// of signatures, and not about the validity of signatures. A failed result refutes the receipt.
 	Checks []Check
 
 	// Signatures are the signatures of the receipt. If there are none, the receipt is unsigned.
 	Signatures []ForeignSignature
 	All        bool // all signatures must be by trusted keys, instead of only one; see also Inclusions
 
-	// Inclusions are signatures by logs of the roots of trees that contain the receipt. The signing
-	// key must be a trusted key with the role checkpoint. A signature by an unknown log has no
-	// effect on the verdict, except that the receipt is undecided if no trusted log includes it and
-	// either All is set or the policy is strict.
+	// Inclusions are log signatures on the roots of trees that contain the receipt. The signing key
+	// must be a trusted key with the role checkpoint. A signature by an unknown log has no effect
+	// on the verdict, with one exception: if no trusted log includes the receipt, and All is set or
+	// the policy is strict, the receipt is undecided.
 	Inclusions []ForeignSignature
 
 	// Place is the position of the receipt in a chain, according to the receipt itself. It is nil
@@ -50,7 +50,7 @@ type ForeignPlace struct {
 	Previous canon.Digest // zero if the receipt is the first one or has no link to a predecessor
 	ActionID string       // unique within a chain; "" if the format has no such requirement
 
-	// Request is the same in two receipts if both are about decisions on the same request.
+	// Two receipts have the same Request if both are about decisions on the same request.
 	Request         string
 	Denied, Allowed bool
 }
@@ -83,8 +83,8 @@ type ForeignSignature struct {
 type RawTrust interface {
 	Trust
 
-	// CheckRaw checks the signature s of a message, using the key that s identifies. Its results
-	// are the same as those of [Trust.CheckSignature].
+	// CheckRaw checks the signature s of a message, using the key that s identifies. It returns the
+	// same results as [Trust.CheckSignature].
 	CheckRaw(message []byte, s *ForeignSignature) (*Key, *SignatureError)
 }
 
@@ -135,7 +135,7 @@ func (s foreignStep) report(data []byte, f *Foreign, rep *Report) {
 	s.conclude(rep)
 }
 
-// signatures verifies the signatures and records the step: an invalid signature refutes, one valid
+// signatures verifies the signatures and records the step. An invalid signature refutes, one valid
 // signature by a trusted key is sufficient, and signatures by unknown keys have no effect on the
 // verdict. If All is set, every signature must be valid and count.
 func (v foreignStep) signatures(f *Foreign, rep *Report) {
@@ -193,7 +193,7 @@ func (v foreignStep) signatures(f *Foreign, rep *Report) {
 	}
 }
 
-// inclusions verifies the signatures of logs and records the step batch.
+// inclusions verifies the signatures of logs and records the batch step.
 func (v foreignStep) inclusions(f *Foreign, rep *Report) {
 	if v.policy.IntegrityOnly {
 		rep.omit(StepBatch, CodeBatchNotChecked, "batch: only integrity was asked for")
@@ -292,7 +292,7 @@ func (v foreignStep) checkRaw(s *ForeignSignature) (*Key, *SignatureError) {
 			return key, nil
 		}
 	}
-	if !err.judges() { // an error that a Trust may not return proves nothing about the receipt
+	if !err.judges() { // an error that a Trust is not allowed to return proves nothing about the receipt
 		err = &SignatureError{CodeUnknownKey, "the trusted keys gave no judgment of the signature"}
 	}
 	return key, err

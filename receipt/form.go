@@ -12,9 +12,9 @@ import (
 // A parseStep performs the step [StepParse].
 type parseStep struct{ *Verifier }
 
-// check reports a document that package canon accepts but the receipt format does not allow,
-// because it exceeds the limits of the format, contains an integer that a double cannot represent,
-// or is not an object.
+// check reports a document that package canon accepts but the receipt format does not allow. Such a
+// document exceeds the limits of the format, contains an integer that a double cannot represent, or
+// is not an object.
 func (s parseStep) check(doc *canon.Document, rep *Report) bool {
 	limits := s.policy.limits()
 	// The document may have been parsed with other limits, so the limits of the policy are checked
@@ -40,8 +40,8 @@ func (s parseStep) check(doc *canon.Document, rep *Report) bool {
 	return false
 }
 
-// fail records an error from the parser. If the document exceeds only a caller's limit that is
-// lower than the limit of the format, the receipt may be valid, so it is undecided.
+// fail records an error from the parser. If the document exceeds only a lower limit that the caller
+// has set, the receipt may be valid, so it is undecided.
 func (s parseStep) fail(err error, size int, rep *Report) {
 	c := Check{Step: StepParse, Code: CodeSyntax, Detail: err.Error()}
 	var syntax *canon.SyntaxError
@@ -71,8 +71,7 @@ const SchemaMarker = "receipt-2026-04-25"
 // A schemaStep performs the step [StepSchema].
 type schemaStep struct{ *Verifier }
 
-// checkMarker reports whether a document is a receipt in the supported format, as opposed to a
-// receipt in another version of the format or any other document.
+// checkMarker reports whether a document is a receipt in the supported version of the format.
 func (schemaStep) checkMarker(root canon.Node, rep *Report) bool {
 	marker := root.Member("schema")
 	text := marker.Text()

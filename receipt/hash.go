@@ -146,8 +146,8 @@ func blankedHash(doc *canon.Document) (canon.Digest, error) {
 	return canon.Sum(canonical), nil
 }
 
-// misspelt returns a digest that is in uppercase letters, without changing it. For any other text,
-// it returns "", because the text may be a secret.
+// misspelt returns text unchanged if it is a digest apart from uppercase letters. For any other
+// text, it returns "", because the text may be a secret.
 func misspelt(text []byte) string {
 	if _, err := canon.ParseDigest(bytes.ToLower(text)); err != nil {
 		return ""
@@ -176,7 +176,7 @@ func (d *digests) of(a, b []byte) (ofA, ofB canon.Digest) {
 	d.one.Reset()
 	d.other.Reset()
 	for len(a) >= turn && len(b) >= turn {
-		d.one.Write(a[:turn]) // Write of a hash.Hash never returns an error
+		d.one.Write(a[:turn]) // the Write method of a hash.Hash never returns an error
 		d.other.Write(b[:turn])
 		a, b = a[turn:], b[turn:]
 	}
@@ -190,8 +190,8 @@ func (d *digests) of(a, b []byte) (ofA, ofB canon.Digest) {
 	return ofA, ofB
 }
 
-// A lender keeps digests values for reuse, at most as many as there are receipts that are verified
-// at the same time.
+// A lender keeps values of type digests for reuse, at most one for each receipt that is verified at
+// the same time.
 type lender struct{ pool sync.Pool }
 
 // both returns the receipt hash of a document and the digest of its source.

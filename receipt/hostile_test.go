@@ -147,8 +147,7 @@ func TestSchemaTimesAreRead(t *testing.T) {
 	}
 }
 
-// TestVerifierKeepsItsPolicy verifies that changes that the caller makes to a policy later have no
-// effect.
+// TestVerifierKeepsItsPolicy verifies that later changes to the caller's policy have no effect.
 func TestVerifierKeepsItsPolicy(t *testing.T) {
 	keys := testKeys()
 	p := receipt.Policy{Witnesses: receipt.Quorum{Threshold: 1, Keys: []string{"w1"}}}

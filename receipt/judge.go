@@ -127,9 +127,10 @@ func (j *judge) isIssuers(witness *Key) bool {
 	return false
 }
 
-// cosigners appends the IDs of the witnesses of a checkpoint to ids, one for each distinct key
-// material that is used by neither the log nor the issuer. It also returns the reasons why the
-// other witnesses do not count.
+// cosigners appends the IDs of a checkpoint's witnesses to ids. It omits witnesses with key
+// material of the issuer, and all but the first of several witnesses with the same material. It
+// also returns the reasons why witnesses do not count, including those found when the checkpoint
+// was opened.
 func (j *judge) cosigners(c *checkpoint, ids []string) (counted, others []string) {
 	others = slices.Clip(c.discounted)
 	for i := range c.cosigned {

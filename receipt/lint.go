@@ -234,17 +234,16 @@ func decimalText(f float64) string { return string(canon.AppendFloat(nil, f)) }
 // receipt, sorted by their bytes.
 type Pointers []string
 
-// maxUnreported is the maximum number of entries that are read from such a list. A receipt cannot
-// have enough calls, files, and hosts for more pointers, so a longer list must refer to other
-// things.
+// maxUnreported is the maximum number of entries that are read from such a list. No receipt can
+// contain enough calls, files, and hosts for more pointers, so a longer list must refer to other
+// values.
 const maxUnreported = 1 << 18
 
 // ReadUnreported returns pointers to the values that the source of the receipt did not record
 // completely, as listed in metadata.unreported. The format requires some members that not every
-// source records. A value that is listed contains only the recorded part: a number is a lower
-// bound, and 0, an empty list, or a name such as "unknown" conveys no information. In particular, 0
-// then does not mean none. Programs that display a receipt should mark these values as not recorded
-// by the source.
+// source records. A listed value contains only the recorded part: a number is a lower bound, and 0,
+// an empty list, or a name such as "unknown" conveys no information. In particular, 0 does not mean
+// none. Programs that display a receipt should mark these values as not recorded by the source.
 //
 // Entries that are not valid pointers are skipped. A receipt without this list states that all of
 // its members were recorded.

@@ -46,8 +46,8 @@ type Policy struct {
 	IntegrityOnly bool
 
 	// Strict makes a receipt undecided if any applicable step was not checked. A receipt that
-	// states that it has no predecessor has no link to check, regardless of whether it is verified
-	// alone or with other receipts.
+	// claims to have no predecessor has no link to check, whether it is verified alone or with
+	// others.
 	Strict bool
 
 	// Plain disables all fast paths: gowebpki/jcs computes canonical bytes, jsonschema validates
@@ -364,9 +364,9 @@ func (u unavailable) CheckRaw([]byte, *ForeignSignature) (*Key, *SignatureError)
 // An implementation must be safe for concurrent use. It must use only keys from its own
 // configuration, and never keys from a receipt or from the network.
 type Trust interface {
-	// CheckSignature checks the signature e of message. The message consists of the 71 ASCII bytes
-	// of chain.receipt_hash, or it is the message of a DSSE envelope around a receipt or a stream
-	// statement, which begins with "DSSEv1 ". A DSSE envelope does not name an algorithm.
+	// CheckSignature checks the signature e of message. The message is either the 71 ASCII bytes of
+	// chain.receipt_hash or the message of a DSSE envelope, which begins with "DSSEv1 " and
+	// contains a receipt or a stream statement. A DSSE envelope does not name an algorithm.
 	// CheckSignature checks the following conditions in this order, and stops at the first one that
 	// is true: the algorithm is not supported, the value is malformed, the key is unknown, the
 	// algorithm does not match the key, the signature is invalid.
@@ -388,9 +388,9 @@ type LogTrust interface {
 
 	// NoteKeys returns all trusted keys, regardless of their roles. A key with the role checkpoint
 	// signs checkpoints whose origin is the key's Origin. A key with the role witness cosigns
-	// checkpoints under the name in its Origin or, if it has none, under its ID; if that name is
-	// not valid in a note, the key cannot cosign. Keys with the role issuer are included, so that a
-	// witness with the key material of an issuer is detected.
+	// checkpoints under the name in its Origin or, if Origin is empty, under its ID. If that name
+	// is not valid in a note, the key cannot cosign. Keys with the role issuer are included, so
+	// that a witness with the key material of an issuer is detected.
 	NoteKeys() []NoteKey
 }
 
@@ -437,8 +437,8 @@ type SignatureError struct {
 // Error returns the code and the detail.
 func (e *SignatureError) Error() string { return string(e.Code) + ": " + e.Detail }
 
-// judges reports whether a [Trust] may return the code of this error. No other code means that a
-// signature is invalid.
+// judges reports whether a [Trust] is allowed to return the code of this error. No other code means
+// that a signature is invalid.
 func (e *SignatureError) judges() bool {
 	if e == nil {
 		return false
@@ -485,12 +485,12 @@ func (k *Key) speaksFor(issuer string) bool {
 	return k.Has(RoleIssuer) && (len(k.Issuers) == 0 || slices.Contains(k.Issuers, issuer))
 }
 
-// ReasonSuperseded is the only reason for revocation with which earlier signatures remain valid.
+// ReasonSuperseded is the only reason for a revocation after which earlier signatures remain valid.
 const ReasonSuperseded = "superseded"
 
 // A Revocation ends the validity of a key. With the reason "superseded", signatures from before At
-// remain valid, as if At were an expiry time. With any other reason, including "compromised" and
-// none, no time stated in a receipt can be trusted, so every signature by the key is rejected.
+// remain valid, as if At were an expiry time. With any other reason (including "compromised"), or
+// with none, no time stated in a receipt can be trusted, so every signature by the key is rejected.
 type Revocation struct {
 	At     time.Time
 	Reason string
@@ -505,7 +505,7 @@ type Signature struct {
 }
 
 // A Signer creates a signature entry for message, which consists of the 71 ASCII bytes of
-// chain.receipt_hash. The context can limit the time of a call to a KMS or an HSM. Package keys
+// chain.receipt_hash. The context can limit the duration of a call to a KMS or an HSM. Package keys
 // adapts a crypto.Signer.
 type Signer interface {
 	Sign(ctx context.Context, message []byte) (Signature, error)

@@ -184,8 +184,8 @@ func TestProtectedCommitment(t *testing.T) {
 	}
 }
 
-// TestDisclosedPrecision verifies that a disclosed integer that doubles cannot represent is
-// refuted, because neighboring integers have the same commitment.
+// TestDisclosedPrecision verifies that a disclosed integer is refuted if a double cannot represent
+// it, because neighboring integers have the same commitment.
 func TestDisclosedPrecision(t *testing.T) {
 	for value, want := range map[string]receipt.Code{
 		"9007199254740991":           "",

@@ -97,7 +97,7 @@ type Note struct {
 	Detail  string `json:"detail"`
 }
 
-// Undecides reports whether the omission that the note describes makes a verdict undecided.
+// Undecides reports whether the omission described by the note makes a verdict undecided.
 func (n Note) Undecides() bool {
 	info, _ := Lookup(n.Code)
 	return info.Outcome == OutcomeUndecides || strings.HasPrefix(string(n.Code), rulePrefix)

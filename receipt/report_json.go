@@ -11,8 +11,8 @@ import (
 	"github.com/receiptkit/receiptkit/internal/untrusted"
 )
 
-// writable reports whether r is in the state in which a verifier leaves it, so that lists are
-// encoded as [] and not as null.
+// writable reports whether r is as a verifier leaves it. In particular, its lists are not nil, so
+// that they are encoded as [] and not as null.
 func (r *Report) writable() bool {
 	return r != nil && r.Version >= 0 && r.Checks != nil && r.Signatures != nil && r.NotChecked != nil && r.Warnings != nil
 }
@@ -170,7 +170,7 @@ func quote[T ~string | ~[]byte](w *reportWriter, name string, text T) {
 func (w *reportWriter) digest(name string, d canon.Digest) {
 	if !d.IsZero() {
 		w.text = append(append(w.text, name...), '"')
-		w.text, _ = d.AppendText(w.text) // AppendText of a digest returns no error
+		w.text, _ = d.AppendText(w.text) // the AppendText method of a digest never returns an error
 		w.text = append(w.text, '"')
 	}
 }

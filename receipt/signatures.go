@@ -120,7 +120,7 @@ func (t *tally) add(i int, n canon.Node) {
 	switch {
 	case err == nil && key != nil:
 		t.weigh(i, key, &result)
-	case !err.judges(): // an error that a Trust may not return proves nothing about the receipt
+	case !err.judges(): // an error that a Trust is not allowed to return proves nothing about the receipt
 		err = &SignatureError{CodeUnknownKey, "the trusted keys gave no judgement of the signature"}
 		fallthrough
 	case err.Code == CodeUnknownKey || err.Code == CodeTrustUnavailable || err.Code == CodeUnsupportedAlgorithm:
@@ -265,8 +265,8 @@ func (t *tally) stands(result SignatureResult, key *Key) {
 	t.rep.Signatures = append(t.rep.Signatures, result)
 }
 
-// fallsShort reports a checkpoint that would count as a signature if its key counted, in the same
-// way as a signature whose key does not count.
+// fallsShort records a checkpoint that does not count as a signature only because its key does not
+// count. The effect is the same as that of a signature whose key does not count.
 func (t *tally) fallsShort(result SignatureResult, key *Key) {
 	result.Status, result.Detail = SignatureInvalid, fmt.Sprintf("checkpoint of %s: %s", quoted(excerpt([]byte(key.Origin))), t.discounted(key, result.Code))
 
@@ -291,7 +291,7 @@ func (t *tally) decide(hashHolds bool) {
 		last := &t.rep.Checks[len(t.rep.Checks)-1]
 		last.Pointer, last.Hint = c.Pointer, c.Hint
 	} else if !hashHolds {
-		// The signatures are of the stated hash, which is not the hash of this content.
+		// The signatures cover the stated hash, which is not the hash of this content.
 		t.rep.skip(StepSignatures, CodeStepNotReached, t.signers()+" signed the stated hash, which is not the hash of this content")
 	} else {
 		t.rep.pass(StepSignatures)
@@ -357,7 +357,7 @@ func (t *tally) missing() Check {
 	return Check{Code: CodeUnsigned, Pointer: "/signatures", Detail: "the receipt has no signature"}
 }
 
-// distinct returns the number of elements of material that are in none of the other lists.
+// distinct counts the elements of material that are in none of the other lists.
 func distinct(material [][32]byte, others ...[][32]byte) (n int) {
 	for _, m := range material {
 		if !slices.ContainsFunc(others, func(o [][32]byte) bool { return slices.Contains(o, m) }) {

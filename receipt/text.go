@@ -139,10 +139,9 @@ func odd(name string) bool {
 // compile, so that secrets cannot be found, the function always reports true. The rules are
 // compiled only when they are first used, because few reports need them.
 //
-// On the verification page, the function always reports false, because the page shows a file only
-// to the person who opened it, on the same machine, and because the detectors would exceed the size
-// limit of the page. The condition is a constant, so that the compiler omits the detectors from the
-// page.
+// On the verification page, the function always reports false. The page shows a file only to the
+// person who opened it, on the same machine, and the detectors would make the page exceed its size
+// limit. The condition is a constant, so that the compiler omits the detectors from the page.
 var secretIn = sync.OnceValue(func() func(text string) bool {
 	if runtime.GOOS == "js" {
 		return func(string) bool { return false }

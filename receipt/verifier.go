@@ -290,7 +290,7 @@ func (v *Verifier) Foreign(data []byte, f *Foreign, rep *Report) {
 	foreignStep{v}.report(data, f, rep)
 }
 
-// Amend adds a check that cannot be made with the receipt alone to a report, and determines the
+// Amend adds to a report a check that cannot be made with the receipt alone, and determines the
 // verdict again. The meaning depends on the step of the check:
 //
 //   - [StepParse]: the input is not JSON text, for example because it is a malformed CBOR item or a
@@ -454,8 +454,8 @@ func judgeByRule(r Rule, doc *canon.Document) (checks []Check) {
 // Policy returns the policy of the verifier.
 func (v *Verifier) Policy() Policy { return v.policy.clone() }
 
-// Snapshot returns the version of the keys that [NewSnapshot] obtained, or the error because of
-// which the verifier has no keys. Both are zero if the caller supplied the keys.
+// Snapshot returns the version of the keys that [NewSnapshot] obtained, or the error from the
+// source if there are no keys. Both are zero if the caller supplied the keys.
 func (v *Verifier) Snapshot() (version string, err error) { return v.from.version, v.from.err }
 
 // Scope returns the scope of the reports that the verifier creates.
