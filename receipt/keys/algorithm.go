@@ -106,7 +106,7 @@ func isEd25519Name(name string) bool {
 	return name == edDSA || name == "Ed25519" || name == Ed25519
 }
 
-// jwkAlgorithm returns the name of an algorithm as the alg member of a JWK spells it.
+// jwkAlgorithm returns the name of an algorithm as it is spelled in the alg member of a JWK.
 func jwkAlgorithm(name string) string {
 	if name == Ed25519 {
 		return "Ed25519" // RFC 9864
@@ -114,8 +114,8 @@ func jwkAlgorithm(name string) string {
 	return name
 }
 
-// fits reports whether a key with the algorithm ours may be used to verify a signature that names
-// the algorithm theirs.
+// fits reports whether a key may be used to verify a signature. ours is the algorithm of the key,
+// and theirs is the algorithm that the signature names.
 func fits(ours, theirs string) bool {
 	return ours == theirs || ours == Ed25519 && theirs == edDSA
 }

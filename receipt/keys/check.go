@@ -101,8 +101,8 @@ const (
 	// tableAfter is the number of signatures that a [Set] checks with a key before it computes a
 	// table for that key. Computing the table of the base point takes as long as about 100 checks
 	// without tables, and computing the table of a key takes as long as about 30. A program that
-	// ends soon after the tables have been computed has therefore taken at most twice as long as it
-	// would have without them, and about 200 more checks make up for the cost.
+	// ends soon after the tables have been computed therefore takes at most twice as long as
+	// without them. About 200 more checks make up for the cost.
 	tableAfter = 128
 
 	// maxTables is the maximum number of keys in a Set for which tables are computed. The first

@@ -156,7 +156,7 @@ func (f *File) Marshal() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// A member is the name of a member and the JSON of its value.
+// A member consists of a name and the JSON form of a value.
 type member struct {
 	name  string
 	value []byte

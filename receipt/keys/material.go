@@ -69,10 +69,11 @@ func parseEd25519(key canon.Node) (material, *SetError) {
 	return ed25519.PublicKey(x), nil
 }
 
-// checkEd25519 rejects encodings for which a signature proves nothing or verifiers disagree: the 14
-// encodings of points with low order, every y that is not reduced modulo p = 2^255−19 (RFC 8032
-// section 5.1.3), and encodings of no point. Other points with a component of low order cannot be
-// recognized by their bytes. crypto/ed25519 treats them in the same way as ref10.
+// checkEd25519 rejects encodings of keys with which a signature proves nothing or on which
+// verifiers disagree. These are the 14 encodings of points with low order, all encodings whose y is
+// not reduced modulo p = 2^255−19 (RFC 8032 section 5.1.3), and encodings of no point. Other points
+// with a component of low order cannot be recognized by their bytes. crypto/ed25519 treats them in
+// the same way as ref10.
 func checkEd25519(key []byte) *SetError {
 	y := bytes.Clone(key)
 	y[31] &= 0x7f // sign bit of x; each y in the list has two encodings

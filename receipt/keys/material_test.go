@@ -13,9 +13,9 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// TestNonCanonicalPoints verifies that encodings whose y is not reduced modulo p = 2^255−19, which
-// are p to p+18, are rejected with either sign of x (RFC 8032 section 5.1.3). crypto/ed25519
-// accepts those that are points. The numbers below p are canonical.
+// TestNonCanonicalPoints verifies that every y from p to p+18, where p = 2^255−19, is rejected with
+// either sign of x, because y is not reduced (RFC 8032 section 5.1.3). crypto/ed25519 accepts these
+// encodings if they are points. The numbers below p are canonical.
 func TestNonCanonicalPoints(t *testing.T) {
 	encoding := func(low, high byte) []byte {
 		key := make([]byte, 32)

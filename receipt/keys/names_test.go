@@ -229,7 +229,7 @@ func (c *trial) ended(material int) (at int64, yes bool) {
 }
 
 // counts reports whether a name is valid at a given time. If excused is set, a revocation of the
-// material is ignored, and if young is set, the beginning of the validity is.
+// material is ignored. If young is set, the start of the validity period is ignored.
 func (c *trial) counts(n *name, at int64, excused, young bool) bool {
 	if _, ended := c.ended(n.material); ended && !excused {
 		return false

@@ -57,7 +57,7 @@ func TestRemoteSigner(t *testing.T) {
 	}
 }
 
-// A hashing is a service that receives messages and hashes them itself.
+// A hashing service receives messages and hashes them itself.
 type hashing struct{ service }
 
 func (s *hashing) SignMessageContext(_ context.Context, message []byte, opts crypto.SignerOpts) ([]byte, error) {

@@ -77,7 +77,7 @@ func checkAttached(set *Set, jws []byte) (receipt.Code, string) {
 	return "", ""
 }
 
-// A divergence maps each test whose result differs from the one in the file to the reason.
+// A divergence maps tests to the reasons why their results differ from those in the file.
 type divergence map[int]string
 
 func runWycheproof(t *testing.T, file string, atLeast int, reasons divergence) map[int]string {

@@ -149,8 +149,8 @@ func TestWycheproofPSS(t *testing.T) {
 }
 
 // TestWycheproofPKCS1 verifies that the results match those in the files, with two exceptions. Keys
-// with the exponent 3 are rejected (#173), and so is the only test in each file with the result
-// acceptable, a DigestInfo without NULL.
+// with the exponent 3 are rejected (#173). In each file, the only test with the result
+// "acceptable", a DigestInfo without NULL, is rejected, too.
 func TestWycheproofPKCS1(t *testing.T) {
 	for _, f := range []struct {
 		name        string
