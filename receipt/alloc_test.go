@@ -43,7 +43,7 @@ func TestSteadyState(t *testing.T) {
 		v := verifier(t, &believer{c.key}, c.policy)
 		doc, rep := new(canon.Document), new(receipt.Report)
 		var all, alone float64
-		for range 20 { // with the race detector, the number of allocations of the schema check varies
+		for range 20 { // with the race detector, the number of allocations in the schema check varies
 			all = testing.AllocsPerRun(20, func() { v.VerifyBytes(data, doc, rep) })
 			alone = testing.AllocsPerRun(20, func() { schema.Check(doc.Root()) })
 			if all <= alone {

@@ -270,12 +270,12 @@ func refuteForks(proofs []proof) {
 type Growth struct {
 	Verdict Verdict
 
-	// Code is the reason why the verdict is not verified: CodeTruncated, CodeMerkleRootMismatch,
+	// Code is the reason why the verdict is not "verified": CodeTruncated, CodeMerkleRootMismatch,
 	// CodeProofInvalid, CodeKeyRevoked, or CodeUnknownKey.
 	Code Code
 
-	// Later reports that Code is about the later checkpoint: no signature on it counts, or its tree
-	// differs from the one that results from the proof.
+	// Later reports that Code is about the later checkpoint: either no signature on it counts, or
+	// the proof does not result in its tree.
 	Later bool
 
 	// Err is the error from merkle.CheckConsistency if the proof is for these two trees but is

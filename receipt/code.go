@@ -5,8 +5,8 @@ package receipt
 type Code string
 
 // These are the codes of the parse step: the bytes are not valid I-JSON, or the format does not
-// allow the JSON text. The first nine codes are those of package canon. The last three codes are
-// about attestations. With one of these, the receipt in the attestation is not verified.
+// allow the JSON text. The first nine codes are also defined in package canon. The last three codes
+// are about attestations. With one of these, the receipt in the attestation is not verified.
 const (
 	CodeSyntax                 Code = "syntax"
 	CodeDuplicateName          Code = "duplicate_name"
@@ -96,7 +96,7 @@ const (
 	CodeProtectedField     Code = "protected_field"
 )
 
-// These are the codes for the receipt of a replay, which package replay reports.
+// These are the codes that package replay reports for the receipt of a replay.
 const (
 	CodeReplaySourceMismatch Code = "replay_source_mismatch"
 	CodeDeltaMissing         Code = "delta_missing"

@@ -96,9 +96,9 @@ func leafPaths(t *testing.T, data []byte) []path {
 	return found
 }
 
-// changes returns copies of data in which the leaf is replaced by another value of the same type or
-// by a value of another type. It returns only the copies for whose index the function taken returns
-// true.
+// changes returns copies of data in which the leaf is replaced by a different value, either of the
+// same type or of another type. It returns only the copies for whose index the function taken
+// returns true.
 func (p path) changes(t *testing.T, data []byte, taken func(i int) bool) [][]byte {
 	t.Helper()
 	var changed [][]byte

@@ -45,8 +45,8 @@ func candidates() map[string][]string {
 	}
 }
 
-// TestDisclosedTogether verifies that verdicts for runs with several receipts and disclosure files
-// match those of an oracle that works on plain JSON values.
+// TestDisclosedTogether verifies runs with several receipts and disclosure files. The verdicts must
+// match the results of an oracle that works on plain JSON values.
 func TestDisclosedTogether(t *testing.T) {
 	n := 1_500
 	if testsize.Full() {

@@ -39,8 +39,8 @@
 // stream statements (package internal/statement). The signed bytes of an envelope begin with
 // "DSSEv1 ", so they cannot be confused with a receipt hash. The caller's [Trust] determines which
 // key may sign for which issuer; the receipt never determines this. Package keys reads a Trust from
-// a JWK Set file. The members key_id, algorithm, and signed_at of a signature entry are not covered
-// by the hash and, except inside a JWS, are not authenticated.
+// a JWK Set file. The hash does not cover the members key_id, algorithm, and signed_at of a
+// signature entry. Except inside a JWS, these members are not authenticated at all.
 //
 // # Evidence
 //
@@ -48,8 +48,8 @@
 // batches, disclosures, and files that are looked up by digest. Checkpoints are opened once, using
 // the log and witness keys of a [LogTrust]. A checkpoint counts as a signature if the log key that
 // signed it is also a key of the issuer. Any other checkpoint shows that the receipt was included,
-// but not who issued it. The cosignature of a witness shows the age of a receipt, so the receipt
-// remains valid even if the key of its issuer is stolen later.
+// but not who issued it. A witness's cosignature shows the age of a receipt, so the receipt remains
+// valid even if the issuer's key is stolen later.
 //
 // # Purity
 //

@@ -73,7 +73,7 @@ type Batch interface {
 // certificate of the authority has the same key material as a trusted key, because the thief of a
 // trusted key could otherwise act as an authority.
 type Timestamp struct {
-	// Digest is the hash of a receipt, or the SHA-256 digest of the text of a checkpoint.
+	// Digest is the hash of a receipt, or the SHA-256 digest of a checkpoint's text.
 	Digest canon.Digest
 
 	ProvenTime
@@ -166,8 +166,8 @@ func (p *proof) leadsTo(leaf merkle.Hash) error {
 // With returns a copy of v that also uses the given evidence. With opens each checkpoint once,
 // using the keys of the verifier's trust if that is a [LogTrust]. An invalid checkpoint is not an
 // error, but it refutes receipts. With returns an error if an element of the evidence is nil, if v
-// already has evidence, or if there are proofs although the policy requires only integrity and
-// therefore trusts no log. All evidence must be passed in a single call, except that the result of
+// already has evidence, or if there are proofs but the policy requires only integrity (and
+// therefore trusts no log). All evidence must be passed in a single call, except that the result of
 // a comparison (Checkpoint or Uncompared) may be passed in a separate call.
 func (v *Verifier) With(e Evidence) (*Verifier, error) {
 	switch given := &v.evidence; {
@@ -209,7 +209,7 @@ func (e *Evidence) compared() bool {
 // A Piece identifies one piece of [Evidence].
 type Piece struct {
 	Kind  string // "proof", "batch", "timestamp", "disclosures", or "materials"
-	Index int    // index in the list of that kind, from 0; 0 for the materials
+	Index int    // index in the list of that kind, starting at 0; 0 for the materials
 
 	// Part describes the values in a disclosure file that belong to no receipt. It is set only if
 	// the disclosures are not bound to a receipt and other values in the file belong to a receipt.
@@ -217,7 +217,7 @@ type Piece struct {
 	Part string
 }
 
-// A pieceKind is the kind of a piece of evidence.
+// A pieceKind is a kind of evidence.
 type pieceKind uint8
 
 const (
@@ -248,15 +248,15 @@ func (p Piece) String() string {
 	return "the files to look up"
 }
 
-// TrackEvidence returns a copy of v that records which pieces of its evidence are about the
-// receipts that it verifies. A piece that is about none of these receipts proves nothing, although
-// the caller expects it to. Package stream reports such pieces, and the verdict for the input is
-// then undecided. The copy therefore does not report disclosures for other receipts.
+// TrackEvidence returns a copy of v that records which pieces of evidence are relevant to the
+// receipts that it verifies. A piece that is relevant to none of these receipts proves nothing,
+// although the caller expects it to. Package stream reports such pieces, and the verdict for the
+// input is then undecided. The copy therefore does not report disclosures for other receipts.
 //
-// The function idle returns the pieces of evidence that have not been about any receipt so far.
-// These are proofs and batches that have neither supported nor contradicted a receipt, disclosures
-// that are for other receipts or match nothing, and the files if no receipt contains the digest of
-// a file. idle is safe for concurrent use.
+// The function idle returns the pieces of evidence that have not been relevant to any receipt so
+// far. These are proofs and batches that have neither supported nor contradicted a receipt,
+// disclosures that are for other receipts or match nothing, and the files if no receipt contains
+// the digest of a file. idle is safe for concurrent use.
 func (v *Verifier) TrackEvidence() (watching *Verifier, idle func() []Piece) {
 	c := *v
 	given := 0 // a checkpoint for all receipts is not counted as a piece
@@ -306,8 +306,8 @@ func (w *watched) seeField(i, k int) {
 	}
 }
 
-// seeAll records that the report is about all pieces of the given kinds, either because no piece
-// matches or because the pieces were not checked.
+// seeAll marks all pieces of the given kinds as relevant, either because no piece matches or
+// because the pieces were not checked.
 func (w *watched) seeAll(kinds ...pieceKind) {
 	for _, kind := range kinds {
 		for i := range w.pieces[kind] {

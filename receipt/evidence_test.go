@@ -164,8 +164,8 @@ func parsed(t testing.TB, data []byte) *canon.Document {
 	return doc
 }
 
-// TestWithin verifies that a checkpoint that covers an entire input is weighed like a checkpoint
-// with a proof, and is also compared with the other evidence.
+// TestWithin verifies that a checkpoint for an entire input is evaluated like a checkpoint with a
+// proof, and is also compared with the other evidence.
 func TestWithin(t *testing.T) {
 	keys := logKeys()
 	data := forge(t, plainDraft(), keep)

@@ -135,9 +135,9 @@ func (s foreignStep) report(data []byte, f *Foreign, rep *Report) {
 	s.conclude(rep)
 }
 
-// signatures verifies the signatures and records the step. An invalid signature refutes, one valid
-// signature by a trusted key is sufficient, and signatures by unknown keys have no effect on the
-// verdict. If All is set, every signature must be valid and count.
+// signatures verifies the signatures and records the step. An invalid signature refutes the
+// receipt, one valid signature by a trusted key is sufficient, and signatures by unknown keys have
+// no effect on the verdict. If All is set, every signature must be valid and count.
 func (v foreignStep) signatures(f *Foreign, rep *Report) {
 	switch {
 	case v.policy.IntegrityOnly:

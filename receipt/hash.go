@@ -91,8 +91,8 @@ func hashHint(doc *canon.Document, stated canon.Digest) string {
 	hash := chain.Member("receipt_hash")
 	const rule = "; the rule is to remove exactly /chain/receipt_hash and /signatures, then RFC 8785, then SHA-256"
 
-	// Each case compares the stated hash with that of a preimage that an issuer may have used by
-	// mistake.
+	// Each case compares the stated hash with the hash of a preimage that an issuer may have used
+	// by mistake.
 	switch stated {
 	case doc.Digest(hash):
 		return "the stated hash was computed with /signatures left in" + rule
@@ -155,14 +155,14 @@ func misspelt(text []byte) string {
 	return string(text)
 }
 
-// turn is the number of bytes of one input that are hashed before the other input continues: two
+// turn is the number of bytes that are hashed from one input before switching to the other: two
 // SHA-256 blocks (FIPS 180-4 section 5.2.1). With shorter turns, the function calls cost more than
 // is saved. With longer turns, the processor cannot look ahead beyond the end of a turn.
 const turn = 2 * sha256.BlockSize
 
 // digests computes the hashes of two inputs in alternating turns. Each step of SHA-256 depends on
 // the previous step, so the processor has free capacity for steps of another hash. This takes about
-// three quarters of the time of hashing the inputs one after the other.
+// three quarters as long as hashing the inputs one after the other.
 type digests struct {
 	one, other hash.Hash
 	preimage   []byte
@@ -211,8 +211,8 @@ func (l *lender) both(doc *canon.Document) (receipt, source canon.Digest, err er
 
 // weighMaterials checks statements in the receipt about bytes outside the text of the receipt. It
 // always checks the bytes_base64 members of materials. If files were supplied, it also checks the
-// files that materials and final artifacts refer to. Other digests in a receipt are about past
-// states or about values in the receipt itself.
+// files that materials and final artifacts refer to. Other digests in a receipt refer to past
+// states or to values in the receipt itself.
 func weighMaterials(root canon.Node, in Materials, seen *watched, schemaHolds bool, rep *Report) Check {
 	if !schemaHolds {
 		return Check{Step: StepHash, Status: StatusPassed} // the schema step has failed
@@ -256,7 +256,7 @@ func checkInline(m, inline canon.Node, rep *Report) Check {
 		return Check{Step: StepHash, Status: StatusPassed}
 	}
 
-	// The digest is that of the bytes, not of their base64 encoding.
+	// The digest is computed from the bytes, not from their base64 encoding.
 	if computed := canon.Sum(content); computed != stated {
 		return Check{Step: StepHash, Status: StatusFailed, Code: CodeMaterialMismatch, Pointer: place(m.Member("sha256")), Stated: stated.String(), Computed: computed.String(),
 			Detail: fmt.Sprintf("the %d bytes in bytes_base64 have another SHA-256 than stated", len(content))}

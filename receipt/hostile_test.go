@@ -72,7 +72,7 @@ func TestZones(t *testing.T) {
 	}
 }
 
-// TestEdgeOfTime verifies that reports state a time for the last second of 9999 and the first
+// TestEdgeOfTime verifies that reports contain a time for the last second of 9999 and the first
 // second of 0000, even if an offset or a leap second moves the time into a year that RFC 3339
 // cannot represent.
 func TestEdgeOfTime(t *testing.T) {

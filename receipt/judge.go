@@ -98,9 +98,9 @@ func (j *judge) distrusts(c *checkpoint) (key *Key, code Code) {
 	return key, code
 }
 
-// predates reports whether a witness observed a checkpoint before a key was revoked. The key
-// material of the witness must differ from that of the key. Otherwise, the holder of a stolen key
-// could act as a witness.
+// predates reports whether a witness observed a checkpoint before a key was revoked. The witness
+// and the key must have different key material. Otherwise, the holder of a stolen key could act as
+// a witness.
 func (j *judge) predates(c *checkpoint, key *Key) bool {
 	if key.Revoked == nil {
 		return false

@@ -46,8 +46,8 @@ const (
 const (
 	// The content of the receipt does not match its hash, so its position proves nothing.
 	CauseOwnHash Cause = "own_hash"
-	// The predecessor may be a document that could not be read. The related place is that of this
-	// document, if it is known.
+	// The predecessor may be a document that could not be read. The related place is the place of
+	// this document, if it is known.
 	CauseUnreadable Cause = "unreadable"
 	// The input is a selection that does not include the predecessor.
 	CauseSelection Cause = "selection"
@@ -72,8 +72,8 @@ func (p Place) String() string {
 	return fmt.Sprintf("%s:%d", p.Source, p.Index)
 }
 
-// Predecessor describes the predecessor that an invalid link names and what is wrong with it, for
-// example "sha256:…, which line 3 names too". It returns "" for all other checks.
+// Predecessor describes the predecessor to which an invalid link refers, and explains why the link
+// is invalid, for example "sha256:…, which line 3 names too". It returns "" for all other checks.
 func (c *Check) Predecessor() string {
 	if c.Step != StepLink || c.Stated == "null" || c.about() == "" {
 		return ""

@@ -209,8 +209,7 @@ func lintIDs(root canon.Node, rep *Report) {
 	lintUnique(root.Member("deltas"), "delta_id", rep)
 }
 
-// lintUnique compares the ID of each of the first hundred entries with the IDs of the entries
-// before it.
+// lintUnique compares the IDs of the first hundred entries with each other.
 func lintUnique(list canon.Node, member string, rep *Report) {
 	var before [maxIDs][]byte
 	for i, entry := range list.Elements() {
@@ -234,9 +233,9 @@ func decimalText(f float64) string { return string(canon.AppendFloat(nil, f)) }
 // receipt, sorted by their bytes.
 type Pointers []string
 
-// maxUnreported is the maximum number of entries that are read from such a list. No receipt can
-// contain enough calls, files, and hosts for more pointers, so a longer list must refer to other
-// values.
+// maxUnreported is the maximum number of entries that are read from a list of pointers. No receipt
+// can contain enough calls, files, and hosts for more pointers, so a longer list must refer to
+// other values.
 const maxUnreported = 1 << 18
 
 // ReadUnreported returns pointers to the values that the source of the receipt did not record
@@ -250,9 +249,9 @@ const maxUnreported = 1 << 18
 func ReadUnreported(root canon.Node) Pointers { return pointers(root, "unreported") }
 
 // ReadAtMost returns the pointers that are listed in metadata.at_most. They refer to numbers and
-// lists that may exceed the actual ones, such as a total in which the source may have counted a
-// call twice. The values at these pointers are upper bounds. If a number is also listed in
-// metadata.unreported, it is the number that was recorded, and not a bound.
+// lists that may be larger than the actual ones, such as a total in which the source may have
+// counted a call twice. The values at these pointers are upper bounds. If a number is also listed
+// in metadata.unreported, it is the number that was recorded, and not a bound.
 func ReadAtMost(root canon.Node) Pointers { return pointers(root, "at_most") }
 
 // pointers returns a list of pointers from metadata.

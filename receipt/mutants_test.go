@@ -24,8 +24,8 @@ import (
 // same report for mutants of valid receipts.
 //
 // MUTANTS=1000000 sets the number of mutants, and MUTANTS_SEED=7 selects a different series. A
-// failing mutant is identified by its seed and number, which reproduce it regardless of the number
-// of mutants.
+// failing mutant is identified by its seed and number, which are sufficient to reproduce it,
+// regardless of the total number of mutants.
 func TestMutants(t *testing.T) {
 	count, seed := numberOf(t, "MUTANTS", 500), numberOf(t, "MUTANTS_SEED", 1)
 	if testsize.Full() {

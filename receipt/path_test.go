@@ -14,8 +14,8 @@ import (
 	"github.com/receiptkit/receiptkit/redact"
 )
 
-// TestDraftRedact verifies that a draft with nil lists can be redacted and sealed, with the same
-// receipt as if the draft had been passed as a document.
+// TestDraftRedact verifies that a draft with nil lists can be redacted and sealed. The receipt must
+// be the same as if the draft had been passed as a document.
 func TestDraftRedact(t *testing.T) {
 	policy, err := redact.Rules{Pointers: []string{"/metadata/pin"}, Names: []string{"quorum_proof", "reason"}}.Compile()
 	if err != nil {
@@ -115,7 +115,7 @@ func TestReceiptJSON(t *testing.T) {
 }
 
 // TestZeroValues verifies that methods of zero values do not panic and never return the verdict
-// verified.
+// "verified".
 func TestZeroValues(t *testing.T) {
 	keys := newRing(receipt.Key{ID: "a", Issuers: []string{"issuer_a"}})
 	data := sealAndSign(t, plainDraft(), keys["a"])

@@ -55,14 +55,14 @@ type Policy struct {
 	Plain bool
 
 	// Rules are additional requirements of the caller. They can refute a receipt or leave it
-	// undecided, but they cannot make it verified. Each rule must have a different name.
+	// undecided, but they cannot make it verified. Rules must have different names.
 	Rules []Rule
 
-	// NoInputDigest omits InputSHA256 from reports, for callers that do not use it. Computing it
-	// takes about a sixth of the time of verifying a receipt, not including the signatures.
+	// NoInputDigest omits InputSHA256 from reports, for callers that do not use it. Computing this
+	// digest takes about a sixth of the time needed to verify a receipt (excluding its signatures).
 	NoInputDigest bool
 
-	// Limits are limits on the input that are lower than those of the format ([MaxBytes] and
+	// Limits restricts the input to lower limits than those of the format ([MaxBytes] and
 	// [MaxDepth]). A receipt that exceeds only these lower limits is undecided. The zero value
 	// means the limits of the format.
 	Limits canon.Limits
@@ -80,10 +80,10 @@ type CheckpointRule struct {
 	Logs []string
 
 	// Cosigners is the quorum of witnesses that must have cosigned the same checkpoint. Witnesses
-	// are counted by distinct key material, which must differ from that of the log and of the
-	// issuer. With a threshold, a checkpoint is required even if Required is not set. Keys also
-	// determines which witnesses can show the age of a checkpoint after a key was revoked. If Keys
-	// is empty, all trusted witnesses are accepted.
+	// are counted by distinct key material, which must differ from the key material of the log and
+	// of the issuer. With a threshold, a checkpoint is required even if Required is not set. Keys
+	// also determines which witnesses can show the age of a checkpoint after a key was revoked. If
+	// Keys is empty, all trusted witnesses are accepted.
 	Cosigners Quorum
 }
 
@@ -296,7 +296,7 @@ const (
 	RoleIssuer Role = "issuer"
 	// RoleWitness allows a key to countersign the receipts of any issuer.
 	RoleWitness Role = "witness"
-	// RoleCheckpoint allows a key to sign the checkpoints of a log of receipts.
+	// RoleCheckpoint allows a key to sign the checkpoints of a receipt log.
 	RoleCheckpoint Role = "checkpoint"
 )
 

@@ -20,7 +20,7 @@ func (r *Report) writable() bool {
 // appendJSON appends the same bytes that encoding/json would write for r, with the escapes of
 // [AppendJSON]. Encoding by reflection would take as long as verifying the receipt.
 func (r *Report) appendJSON(dst []byte) ([]byte, error) {
-	// The members are in the order of the fields of the struct, as in encoding/json.
+	// The members are in the same order as the fields of the struct, as in encoding/json.
 	w := reportWriter{text: append(dst, `{"report_version":`...)}
 	w.text = strconv.AppendInt(w.text, int64(r.Version), 10)
 	w.word(`,"verdict":`, r.Verdict.String())

@@ -351,8 +351,9 @@ func withSignature(root canon.Node, entry []byte) []byte {
 }
 
 // Supersede returns a copy of a draft in which metadata.supersedes is the hash of a receipt to be
-// replaced, such as a receipt that should have been redacted. A sealed receipt cannot be changed,
-// but it can be superseded by a receipt with another receipt_id. The result is in canonical form.
+// replaced. For example, this may be a receipt that should have been redacted. A sealed receipt
+// cannot be changed, but it can be superseded by a receipt with another receipt_id. The result is
+// in canonical form.
 func Supersede(draft *canon.Document, hash canon.Digest) (*canon.Document, error) {
 	root := draft.Root()
 	metadata := root.Member("metadata")

@@ -192,8 +192,8 @@ func (t *tally) weighWitness(i int, key *Key, result *SignatureResult) {
 	}
 
 	// Signatures with expired or revoked keys are counted separately. If these signatures would be
-	// enough to satisfy the policy, the receipt is refuted because of them, instead of being
-	// undecided for lack of evidence.
+	// enough to satisfy the policy, they refute the receipt, which would otherwise be undecided for
+	// lack of evidence.
 	code := t.untimely(key)
 	if code == "" {
 		result.Role = RoleWitness
@@ -266,7 +266,7 @@ func (t *tally) stands(result SignatureResult, key *Key) {
 }
 
 // fallsShort records a checkpoint that does not count as a signature only because its key does not
-// count. The effect is the same as that of a signature whose key does not count.
+// count. The effect is the same as for a signature whose key does not count.
 func (t *tally) fallsShort(result SignatureResult, key *Key) {
 	result.Status, result.Detail = SignatureInvalid, fmt.Sprintf("checkpoint of %s: %s", quoted(excerpt([]byte(key.Origin))), t.discounted(key, result.Code))
 
@@ -298,8 +298,8 @@ func (t *tally) decide(hashHolds bool) {
 	}
 }
 
-// met evaluates all signatures: first those that refute, then whether the issuer has signed, and
-// then whether enough witnesses have signed.
+// met evaluates all signatures. It first looks for signatures that refute the receipt. It then
+// checks whether the issuer has signed, and whether enough witnesses have signed.
 func (t *tally) met() (why Check, refutes, met bool) {
 	if expected := t.policy.Issuer; expected != "" && expected != string(t.issuer) {
 		return Check{Step: StepSignatures, Code: CodeIssuerMismatch, Pointer: "/issuer/id", Stated: excerpt(t.issuer), Computed: expected,
@@ -321,7 +321,7 @@ func (t *tally) met() (why Check, refutes, met bool) {
 		return t.missing(), false, false
 	}
 
-	// Key material of the issuer never counts as that of a witness, even under another ID.
+	// Key material of the issuer never counts as a witness's, even under another ID.
 	quorum := t.policy.Witnesses.Threshold
 	counted := distinct(t.counted, t.issuers)
 	if counted < quorum {

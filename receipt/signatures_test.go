@@ -100,7 +100,7 @@ func TestSignatureTexts(t *testing.T) {
 }
 
 // TestSealProblemCodes verifies that an input that is not a draft is rejected for that reason, and
-// not because of problems of the receipt that would result.
+// not for problems in the receipt that would result.
 func TestSealProblemCodes(t *testing.T) {
 	d := plainDraft()
 	d.Approvals = []receipt.Approval{{Actor: "x", Action: "y", Decision: "denied"}}

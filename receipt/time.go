@@ -160,8 +160,8 @@ func zone[T ~string | ~[]byte](s T) (time.Duration, bool) {
 		return 0, false
 	}
 
-	// The hours and minutes of an offset have the same ranges as those of a time (RFC 3339 section
-	// 5.6).
+	// The hours and minutes of an offset have the same ranges as the hours and minutes of a time
+	// (RFC 3339 section 5.6).
 	hours, ok1 := decimal(s[1:3])
 	minutes, ok2 := decimal(s[4:6])
 	if !ok1 || !ok2 || hours > 23 || minutes > 59 {

@@ -627,7 +627,7 @@ func TestNewVerifierRefuses(t *testing.T) {
 }
 
 // TestTimeOfIssueNotTold verifies that, if the time of issue is a placeholder, a report does not
-// state it as the time for which the keys were checked.
+// present it as the time for which the keys were checked.
 func TestTimeOfIssueNotTold(t *testing.T) {
 	keys := testKeys()
 	for _, c := range []struct {

@@ -61,7 +61,7 @@ type Receipt struct {
 	canonical []byte
 }
 
-// Report returns the report on the receipt, whose verdict is always verified.
+// Report returns the report on the receipt. The verdict in the report is always "verified".
 func (r *Receipt) Report() *Report { return r.report }
 
 // JSON returns the canonical form of the receipt.
@@ -105,8 +105,8 @@ func findingText(r *Report) string {
 	return text
 }
 
-// Open verifies the receipt in data, and returns the receipt if the verdict is verified. Otherwise,
-// the error is a *[RefutedError] or an *[UndecidedError].
+// Open verifies the receipt in data, and returns the receipt if the verdict is "verified".
+// Otherwise, the error is a *[RefutedError] or an *[UndecidedError].
 func (v *Verifier) Open(data []byte) (*Receipt, error) {
 	doc, rep := new(canon.Document), new(Report)
 	v.VerifyBytes(data, doc, rep)
@@ -215,7 +215,7 @@ func (v *Verifier) judge(doc *canon.Document, rep *Report) {
 	v.conclude(rep)
 }
 
-// conclude sets the verdict, which no other code does. The verdict verified requires positive
+// conclude sets the verdict, which no other code does. The verdict "verified" requires positive
 // evidence: all steps are present, the required steps have passed, and no step has failed.
 func (v *Verifier) conclude(rep *Report) {
 	rep.skipUnreached()
@@ -252,7 +252,7 @@ func (v *Verifier) shown(rep *Report) bool {
 	return true
 }
 
-// suffices reports whether a check allows the verdict verified. A step for which no evidence was
+// suffices reports whether a check allows the verdict "verified". A step for which no evidence was
 // supplied may be unchecked, unless the policy is strict. A step must not be unchecked for any
 // other reason.
 func (v *Verifier) suffices(c Check) bool {
@@ -280,9 +280,9 @@ func (v *Verifier) OpenCheckpoint(note []byte) *Checkpoint {
 }
 
 // Foreign writes the report on a third-party receipt. data is the text of the receipt. The verdict
-// is verified if no check failed, every step that the format defines was checked, and a trusted key
-// has signed the receipt. Unless the policy is strict, links and inclusions in unknown logs may be
-// unchecked. If the policy requires only integrity, a valid hash is required instead of a
+// is "verified" if no check failed, every step that the format defines was checked, and a trusted
+// key has signed the receipt. Unless the policy is strict, links and inclusions in unknown logs may
+// be unchecked. If the policy requires only integrity, a valid hash is required instead of a
 // signature. No signature may be invalid, although the keys of some signatures may be unknown. If
 // [Foreign].All is set, the keys of all signatures, and of a log that includes the receipt, must be
 // trusted.
@@ -382,7 +382,7 @@ type Rule interface {
 	Judge(doc *canon.Document) []Check
 }
 
-// rulePrefix is the prefix of the codes of rules. No other code begins with this prefix.
+// rulePrefix is the prefix of all rule codes. No other code begins with this prefix.
 const rulePrefix = "rule_"
 
 // mostOfRule is the maximum number of checks per rule that a report contains. Omitting checks does

@@ -9,7 +9,7 @@ import (
 )
 
 // TestVerifiedNeedsEveryStep verifies that a report with a missing, repeated, or misplaced step
-// never has the verdict verified.
+// never has the verdict "verified".
 func TestVerifiedNeedsEveryStep(t *testing.T) {
 	v := &Verifier{schema: new(schemas.Schema)}
 	var all []Check
@@ -54,7 +54,7 @@ func TestVerifiedNeedsEveryStep(t *testing.T) {
 	}
 }
 
-// TestCloneHasItsOwnMemory verifies that a clone shares no memory with the original, not even
+// TestCloneHasItsOwnMemory verifies that a clone shares no memory with the original. This includes
 // memory that does not appear in any form of a report.
 func TestCloneHasItsOwnMemory(t *testing.T) {
 	rep := &Report{tally: new(tally), scratch: make([]byte, 1)}
