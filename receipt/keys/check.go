@@ -100,8 +100,8 @@ func decodeNative(sig *[66]byte, value []byte) bool {
 const (
 	// tableAfter is the number of signatures that a [Set] checks with a key before it computes a
 	// table for that key. Computing the table of the base point takes as long as about 100 checks
-	// without tables, and computing the table of a key takes as long as about 30. A program that
-	// ends soon after the tables have been computed therefore takes at most twice as long as
+	// without tables. Computing the table of a key takes as long as about 30 such checks. A program
+	// that ends soon after the tables have been computed therefore takes at most twice as long as
 	// without them. About 200 more checks make up for the cost.
 	tableAfter = 128
 

@@ -30,8 +30,8 @@ const (
 	valid       = receipt.Code("")
 )
 
-// TestDocumentedVector verifies a published signature over the upstream task receipt, and that the
-// signature is valid for no message other than the documented one.
+// TestDocumentedVector verifies that a published signature over the upstream task receipt is valid
+// for the documented message and for no other.
 func TestDocumentedVector(t *testing.T) {
 	set := mustSet(t, ed25519JWK(t, "key_2026_04", rfc8032Public))
 	const overText = "base64:WbZ8sB4c76MvIDm9Oi8G7qbT7bL3EHYkYeFbUw+6wmCKBxh6f63z9XsBatwy5KaMb12N2gcJCTTkoVPCmlplAA=="

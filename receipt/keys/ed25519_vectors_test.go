@@ -20,8 +20,8 @@ type ed25519Vector struct {
 	Flags         []string
 }
 
-// judge runs a vector through a trust file and compares the result with that of crypto/ed25519.
-// Either the key must be weak, or the verdicts must be the same.
+// judge runs a vector through a trust file and compares the result with the result from
+// crypto/ed25519. Either the key must be weak, or the verdicts must be the same.
 func judge(t *testing.T, number int, key string, message []byte, sig string) (verdict string) {
 	t.Helper()
 	accepted := ed25519.Verify(unhex(t, key), message, unhex(t, sig))

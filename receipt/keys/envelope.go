@@ -23,8 +23,8 @@ import (
 // is therefore never valid for another kind.
 const envelopeMark = "DSSEv1 "
 
-// These are the limits on the length of the signature of an envelope in base64. The longest
-// possible signature is an ML-DSA-65 signature of 3,309 bytes. ES256 signatures in DER and Ed25519
+// These are the limits on the length of an envelope's signature in base64. The longest possible
+// signature is an ML-DSA-65 signature of 3,309 bytes. ES256 signatures in DER and Ed25519
 // signatures have at most 72 bytes.
 const (
 	maxEnvelopeSignature = 4412

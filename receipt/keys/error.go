@@ -12,7 +12,7 @@ import (
 type SetError struct {
 	Code    receipt.Code // weak_key or invalid_key_set
 	KeyID   string       // kid of the key, if it has one
-	Index   int          // index of the key in the set, from 0; -1 for a single key or the entire file
+	Index   int          // index of the key in the set, starting at 0; -1 for a single key or the entire file
 	Pointer string       // RFC 6901
 	Detail  string       // what is wrong, and sometimes what to do
 

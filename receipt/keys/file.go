@@ -164,7 +164,7 @@ type member struct {
 
 func text(name, value string) member { return member{name, canon.AppendString(nil, value)} }
 
-// otherMembers returns copies of the members of an object that are not in known.
+// otherMembers returns copies of the members of an object whose names are not in known.
 func otherMembers(object canon.Node, known ...string) []member {
 	var others []member
 	for name, value := range object.Members() {

@@ -198,8 +198,8 @@ func newRSA(n, e *big.Int) (*rsa.PublicKey, *SetError) {
 }
 
 // isROCA recognizes the RSA moduli described in CVE-2017-15361. Modulo every small prime, their
-// prime factors are powers of 65537. The published test therefore checks whether n is such a power
-// modulo each small prime. About one in 2^27 other moduli also passes this test.
+// prime factors are powers of 65537. The published test therefore checks whether n is a power of
+// 65537 modulo each small prime. About one in 2^27 other moduli also passes this test.
 func isROCA(n *big.Int) bool {
 	for _, prime := range []int64{11, 13, 17, 19, 37, 53, 61, 71, 73, 79, 97, 103, 107, 109, 127, 151, 157} {
 		want := new(big.Int).Mod(n, big.NewInt(prime)).Int64()

@@ -69,8 +69,8 @@ func material(i int) ed25519.PrivateKey {
 
 func (n *name) has(role string) bool { return slices.Contains(n.roles, role) }
 
-// TestNames verifies that verdicts match those of an oracle that identifies keys only by their
-// material.
+// TestNames verifies that verdicts match the results of an oracle that identifies keys only by
+// their material.
 func TestNames(t *testing.T) {
 	n := 1_500
 	if testsize.Full() {

@@ -29,8 +29,8 @@ const MaxPolicyBytes = 1 << 20
 // could be requirements that would not be checked.
 //
 // The file can also be a tlog-policy (C2SP). In this case, the keys of its logs and witnesses are
-// trusted in addition to those in the trust file; the ID of each key consists of its name and key
-// ID. If the syntax of a tlog-policy is invalid, the error is a *[tlog.PolicyError].
+// trusted in addition to the keys in the trust file. The ID of each key consists of its name and
+// key ID. If the syntax of a tlog-policy is invalid, the error is a *[tlog.PolicyError].
 func ParsePolicy(data []byte) (receipt.Policy, []*PublicKey, error) {
 	if isLogPolicy(data) {
 		p, err := tlog.ParsePolicy(data)

@@ -145,9 +145,9 @@ func ParsePrivate(data []byte) (*PrivateKey, error) {
 	return k.For(bound.Roles, bound.Origin), nil
 }
 
-// For returns a copy of the key with the given roles, for which its public key is trusted, and the
-// given origin, for which it signs or cosigns checkpoints. They inform signers. A verifier uses
-// only the roles and the origin in the trust file.
+// For returns a copy of the key with the given roles and origin. The public key is trusted for
+// these roles, and the key signs or cosigns checkpoints for this origin. The roles and the origin
+// inform signers. A verifier uses only the roles and the origin in the trust file.
 func (k *PrivateKey) For(roles []receipt.Role, origin string) *PrivateKey {
 	c := *k
 	c.public = k.public.clone()

@@ -306,8 +306,8 @@ func (o *opaqueSigner) SignPayload(input []byte, _ jose.SignatureAlgorithm) ([]b
 //	SignMessageContext(ctx context.Context, message []byte, opts crypto.SignerOpts) ([]byte, error)
 //
 // This method is then called instead of SignContext. Its argument is always the message, regardless
-// of opts. It corresponds to the method of crypto.MessageSigner, just as SignContext corresponds to
-// the method of crypto.Signer.
+// of opts. It corresponds to crypto.MessageSigner.SignMessage, just as SignContext corresponds to
+// crypto.Signer.Sign.
 type ContextSigner interface {
 	Public() crypto.PublicKey
 	SignContext(ctx context.Context, digestOrMessage []byte, opts crypto.SignerOpts) ([]byte, error)

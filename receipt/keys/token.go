@@ -28,8 +28,8 @@ type token struct {
 	signature []byte
 }
 
-// parseToken makes all checks of a token that require no key. go-jose is more lenient: it accepts
-// line breaks, unused bits that are set, and unknown members in the header.
+// parseToken performs all checks of a token that require no key. go-jose is more lenient: it
+// accepts line breaks, unused bits that are set, and unknown members in the header.
 func parseToken(e *receipt.Entry, alg algorithm) (*token, *receipt.SignatureError) {
 	malformed := func(format string, args ...any) (*token, *receipt.SignatureError) {
 		return nil, refuse(receipt.CodeMalformedSignature, format, args...)
