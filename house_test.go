@@ -502,7 +502,8 @@ func covers(pattern, imported string) bool {
 	return imported == pattern
 }
 
-// refuses returns the reason why a package must not import another package, or "" if it may.
+// refuses explains why a package must not import another package. It returns "" if the import is
+// allowed.
 func (r room) refuses(name, imported string) string {
 	if own, ok := strings.CutPrefix(imported, module+"/"); ok {
 		target, _, known := roomOf(own)

@@ -10,7 +10,7 @@ import (
 
 // Errors from this package never quote values from a document, or parts of them.
 
-// A code identifies the reason why rules or a document are refused. Codes are never renamed.
+// A code identifies why rules or a document are rejected. Codes are never renamed.
 type code string
 
 const (
@@ -44,7 +44,7 @@ type ruleError struct {
 // Error returns the rule and the detail.
 func (e *ruleError) Error() string { return fmt.Sprintf("redact: %s: %s", e.Rule, e.Detail) }
 
-// A problem is one reason why a draft cannot be redacted.
+// A problem describes one reason that a draft cannot be redacted.
 type problem struct {
 	Code    code
 	Pointer string // RFC 6901 pointer; for codeNoSuchPath, the pointer in the policy

@@ -16,8 +16,8 @@ import (
 )
 
 // TestMain lets the test binary act as the measured command. With the arguments SUBJECT JOBS MIB
-// CODE, it works for a time that decreases with the number of jobs, allocates the given number of
-// MiB, and exits with CODE.
+// CODE, the binary works for a time that decreases with the number of jobs, allocates the given
+// number of MiB, and exits with CODE.
 func TestMain(m *testing.M) {
 	if len(os.Args) != 5 || os.Args[1] != "SUBJECT" {
 		os.Exit(m.Run())

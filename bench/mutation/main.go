@@ -143,8 +143,8 @@ func run(root string, mutants []mutant, timeout, limit time.Duration) int {
 	return 0
 }
 
-// explained returns the reason why a mutant is equivalent. The lines have the form "FILE: OPERATOR:
-// CODE: reason", which does not depend on the position of the code in the file.
+// explained returns the reason that is recorded for an equivalent mutant. The lines have the form
+// "FILE: OPERATOR: CODE: reason", which does not depend on the position of the code in the file.
 func explained(m mutant) string {
 	for line := range strings.Lines(equivalent) {
 		if reason, ok := strings.CutPrefix(strings.TrimSpace(line), m.key()+": "); ok {

@@ -1,5 +1,5 @@
 // Command receipt-wasm is the core of the verification page, for a browser or for Node.js. It
-// contains the same packages as the command receipt, compiled to WebAssembly.
+// contains the same packages as the command "receipt", compiled to WebAssembly.
 //
 // It sets globalThis.receiptCore, whose methods return promises:
 //
@@ -12,9 +12,9 @@
 //
 // An input is {name, size, read(offset, length)}. The read function returns a promise for a
 // Uint8Array. Files of any size can therefore be read in parts. A key file is {name, bytes}, and an
-// evidence file is {name, kind, bytes}. The options are an options value as JSON text. A sink has
-// the methods of a [sink], which receive Uint8Arrays. Errors are of class Error, with a message for
-// the user.
+// evidence file is {name, kind, bytes}. The options argument is an options value, encoded as JSON.
+// A sink has the methods of a [sink], which receive Uint8Arrays. Errors are of class Error, with a
+// message for the user.
 //
 // The command then calls globalThis.receiptReady, and waits for calls until the program is stopped.
 //

@@ -59,7 +59,7 @@ func (s *keyService) letGo() {
 	}
 }
 
-// asked waits until a plugin is requested to sign, and returns the plugin's process ID.
+// asked waits until a plugin is asked to sign, and returns the plugin's process ID.
 func (s *keyService) asked(t *testing.T) int {
 	t.Helper()
 	select {

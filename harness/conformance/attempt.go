@@ -163,7 +163,7 @@ func readings(ctx context.Context, s *suite, ids map[string]string) map[string]s
 	return read
 }
 
-// An attempt is a request that must be refused. It is sent twice, for existing resources and for
+// An attempt is a request that must be rejected. It is sent twice, for existing resources and for
 // nonexistent ones.
 type attempt struct {
 	*wire.Route
@@ -234,7 +234,7 @@ func atWork(ctx context.Context, s *suite, ids map[string]string) (w *running) {
 	return w
 }
 
-// unchanged expects that refused requests neither canceled the task nor changed its session. It
+// unchanged expects that rejected requests neither canceled the task nor changed its session. It
 // then cancels the task.
 func (w *running) unchanged(ctx context.Context, s *suite) {
 	if !w.waits {

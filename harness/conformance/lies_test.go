@@ -135,10 +135,10 @@ func (x *exchanged) patch(p patch) {
 type pretense struct {
 	op       string
 	by       string // one of "none", "wrong", "other", "no version", "old version"
-	silently bool   // the request is refused as required, but also executed
+	silently bool   // the request is rejected as required, but also executed
 }
 
-// pretenses returns requests that must be refused but are answered.
+// pretenses returns requests that must be rejected but are answered.
 func pretenses() []lie {
 	var list []lie
 	for _, of := range []struct {

@@ -32,7 +32,8 @@ type page struct {
 }
 
 // readPage reads the parameters limit and cursor of a request. A cursor belongs to the list that is
-// identified by the path and the other parameters. A cursor for another list is refused with a 400.
+// identified by the path and the other parameters. A cursor for another list is rejected with a 400
+// response.
 func readPage(r *protocol.Request) (page, error) {
 	limit, err := limitOf(r)
 	if err != nil {

@@ -37,7 +37,7 @@ func put(t testing.TB, path string, data []byte) {
 	}
 }
 
-// TestLostLines verifies that a journal is refused and not changed if lines are missing at its end
+// TestLostLines verifies that a journal is rejected and not changed if lines are missing at its end
 // or if it continues differently. Lines added after the head was written are accepted.
 func TestLostLines(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "events.jsonl")

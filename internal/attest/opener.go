@@ -60,8 +60,8 @@ type Weigh = func(v *receipt.Verifier, doc *canon.Document, rep *receipt.Report)
 // Unwrap opens a document that is an attestation. It returns either the receipt inside or the fault
 // of the attestation. The fault is an unchecked step if the kind of the attestation is unsupported.
 // It is also an unchecked step if signatures are checked, and the attestation contradicts the
-// receipt but is not signed by a trusted key. Any other fault is a failed check. For any other
-// document, both are nil. If there is nothing to evaluate, weigh is nil.
+// receipt but is not signed by a trusted key. Any other fault is a failed check. If the document is
+// not an attestation, both are nil. If there is nothing to evaluate, weigh is nil.
 func (o *Opener) Unwrap(doc *canon.Document) (inside []byte, wrong *receipt.Check, weigh Weigh) {
 	// A receipt without an attestation is not attested for any subject.
 	if !Is(doc) {

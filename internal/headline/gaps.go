@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// A gaps lists the parts of a receipt that its source did not report.
+// A gaps value lists the parts of a receipt that its source did not report.
 type gaps struct{ story }
 
 // unrecorded returns names for the parts of the receipt that its source did not report. A number
@@ -116,7 +116,8 @@ func (g gaps) unlisted(pointer, noun string) string {
 	return noun
 }
 
-// uncosted returns a name for an unreported part of the cost, unless a bound for it is printed.
+// uncosted returns a name for an unreported part of the cost, or "" if a bound for this part is
+// printed.
 func (g gaps) uncosted(pointer string) string {
 	switch {
 	case g.unreportedCost():

@@ -27,7 +27,7 @@ func (u usage) models() (list []Words) {
 	return []Words{u.tokens(chosen, u.Root.Member("autonomy_budget").Member("consumed")).join(u.alternatives())}
 }
 
-// chosen names the provider and the model, as far as the source reported them.
+// chosen names the provider and the model if the source reported them.
 func (u usage) chosen() Words {
 	n := u.Root.Member("model_route").Member("chosen_model")
 	provider, model := u.name(n.Member("provider")), u.name(n.Member("model"))

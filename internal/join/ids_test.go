@@ -9,7 +9,7 @@ import (
 )
 
 // TestDuplicateNamesTheFirstCopy verifies that, if the ID of a receipt is already in use, the
-// receipt is related to the first copy of the receipt that owns the ID. The order of the copies and
+// finding refers to the first copy of the receipt that owns the ID. The order of the copies and
 // copies with different content must not matter.
 func TestDuplicateNamesTheFirstCopy(t *testing.T) {
 	var group []join.Record

@@ -8,7 +8,7 @@ import (
 	"github.com/receiptkit/receiptkit/chain"
 )
 
-// A role is the reason why a receipt is in a group.
+// A role specifies why a receipt is in a group.
 type role uint8
 
 const (

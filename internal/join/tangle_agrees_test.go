@@ -26,7 +26,7 @@ func linesOf(files [][]byte) (list []stream.Source) {
 }
 
 // told returns what the reports about receipts state, except for the positions of the receipts. The
-// part after @ identifies the receipt to which an invalid link is related.
+// part after @ identifies the receipt to which an invalid link refers.
 func told(run *stream.Run, related func(*receipt.Report) join.Place) (list []string) {
 	for rep := range run.Reports() {
 		link, batch, signed := rep.Check(receipt.StepLink), rep.Check(receipt.StepBatch), rep.Check(receipt.StepSignatures)

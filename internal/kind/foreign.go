@@ -125,7 +125,7 @@ func foreignReceipt(s sketch) Found {
 	return firstOf(foreignFormats(), s).Found
 }
 
-// enclosed returns a sketch of the payload of a DSSE envelope, as far as the payload can be
+// enclosed returns a sketch of the payload of a DSSE envelope, up to the first byte that cannot be
 // decoded. Both base64 alphabets are permitted, with and without padding.
 func enclosed(payload string) sketch {
 	payload = strings.TrimRight(strings.NewReplacer("-", "+", "_", "/").Replace(payload), "=")

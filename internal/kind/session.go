@@ -37,7 +37,7 @@ func sessions() []sign {
 		declined("a session of Qwen Code", readTelemetry, isQwen),
 		declined("a session of iFlow", readTelemetry, isIFlow),
 
-		// Some programs write one array per session, whose first element matches the sign.
+		// Some programs write one array per session. The test then applies to the first element.
 		declined("a session of Cursor", readTelemetry, isCursor),
 		declined("a session of Cline or Roo Code", readTelemetry, isCline),
 		declined("a session of Goose", exportGoose, func(s sketch) bool { return s.has("conversation", "working_dir", "accumulated_usage") }),

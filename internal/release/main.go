@@ -1,4 +1,4 @@
-// Command release builds the files for a release of the command receipt in a new directory, from
+// Command release builds the files for a release of the command "receipt" in a new directory, from
 // the commit that is checked out:
 //
 //	go run -C internal/release . -key KEY -output DIR [-targets linux/amd64,darwin/arm64]

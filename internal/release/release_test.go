@@ -190,7 +190,7 @@ func checkBill(t *testing.T, r *release, name string) {
 }
 
 // checkProvenance uses sigstore-go to verify that the provenance and the attestation cover all
-// other files, but no altered file. It uses the command receipt to verify the attestation.
+// other files, but no altered file. It uses the command "receipt" to verify the attestation.
 func checkProvenance(t *testing.T, r *release, work string) {
 	text, err := os.ReadFile(filepath.Join(work, "keys.json"))
 	if err != nil {

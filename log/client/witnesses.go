@@ -28,7 +28,7 @@ type Witnesses struct {
 	http   http.Client
 
 	mu    sync.Mutex
-	sizes map[*tlog.Witness]uint64 // sizes that the witnesses last cosigned, as far as they are known
+	sizes map[*tlog.Witness]uint64 // sizes that the witnesses last cosigned, if known
 }
 
 // NewWitnesses returns the witnesses in a policy that have a URL.

@@ -62,7 +62,7 @@ func TestGigabyte(t *testing.T) {
 		if memory > mostMemory {
 			t.Errorf("%s: %.0f MiB, expected at most %d", s.name, memory, mostMemory)
 		}
-		if speed < leastSpeed && read > 100 { // the speed is not meaningful if a log is refused immediately
+		if speed < leastSpeed && read > 100 { // the speed is not meaningful if a log is rejected immediately
 			t.Errorf("%s: %.0f MB/s, expected at least %d", s.name, speed, leastSpeed)
 		}
 	}
@@ -132,8 +132,8 @@ func (r *shapeReader) budget() *event.Budget {
 	return r.recorder.run.Budget
 }
 
-// readShape reads the given number of bytes of a shape, or stops when a line is refused. It returns
-// the reader and the length of the longest line.
+// readShape reads the given number of bytes of a shape, or stops when a line is rejected. It
+// returns the reader and the length of the longest line.
 func readShape(t *testing.T, s shape, size int64) (r *shapeReader, longest int) {
 	t.Helper()
 	lines := event.NewLines(s.open(size))

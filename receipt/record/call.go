@@ -250,7 +250,7 @@ func (a *arguments) run(d canon.Digest, byRuntime bool) {
 	}
 }
 
-// last returns the arguments of the execution, as far as they are recorded.
+// last returns the arguments of the execution if they are recorded.
 func (a *arguments) last() canon.Digest {
 	switch {
 	case !a.ran.IsZero():

@@ -22,7 +22,7 @@
 // A Recorder accepts a task's events in sequence order. A redelivered event is counted once. The
 // recording ends with an [Error] and without a draft if an event is missing or out of order, if two
 // events have the same ID but different contents, or if an event after the end would change the
-// receipt. Therefore, a receipt never silently omits a refused event. Unknown members are ignored,
+// receipt. Therefore, a receipt never silently omits a rejected event. Unknown members are ignored,
 // as the protocol requires, and counted. Events of unknown kinds are counted as well, and the lists
 // and counts in the draft are then lower bounds. If Options.TaskID is set, events of other tasks
 // are skipped and counted; otherwise, they are an error.
@@ -75,7 +75,7 @@
 //	{"role": "tool", "tool_call_id": "call_1", "content": "sent"}
 //	{"role": "assistant", "content": [{"type": "text", "text": "Email sent."}]}
 //
-// A suspended turn waits for one signal. Any other signal is refused with a [SignalError], and
+// A suspended turn waits for one signal. Any other signal is rejected with a [SignalError], and
 // changes nothing.
 //
 // A suspended turn has no receipt until it has ended. The duration of the turn includes the wait

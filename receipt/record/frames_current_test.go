@@ -270,7 +270,7 @@ func TestUnstatedActions(t *testing.T) {
 	}
 }
 
-// TestFrameOrEvent verifies that a line that contains both a frame and an event is refused.
+// TestFrameOrEvent verifies that a line that contains both a frame and an event is rejected.
 func TestFrameOrEvent(t *testing.T) {
 	for _, line := range []string{
 		`{"at":"2026-01-01T00:00:01Z","frame":{"jsonrpc":"2.0","method":"agent/idle"},"event":"span.completed","payload":{"kind":"fs","path":"a"}}`,

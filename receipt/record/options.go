@@ -174,12 +174,12 @@ func subjectOf(r *run, d *receipt.Draft, told bool) (receipt.ResourceRef, error)
 	return asked, nil
 }
 
-// An Error describes a refused event or frame. Index is the number of the call to Add, counting
+// An Error describes a rejected event or frame. Index is the number of the call to Add, counting
 // from 1; ID and Kind identify the event; Pointer is a JSON Pointer into the event; and Code and
 // Detail state the reason. It contains no payload content.
 type Error = event.Error
 
-// A Code is the reason why an event or a frame was refused, such as conflict, gap, or limit. Codes
+// A Code identifies why an event or a frame was rejected, such as conflict, gap, or limit. Codes
 // are never renamed.
 type Code = event.Code
 

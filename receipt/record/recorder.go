@@ -62,7 +62,7 @@ func newRecorder(o Options, kinds map[string]eventKind) *Recorder {
 
 // Add records one event, a JSON object. The error is an *[Error], or the error that Options.Keep
 // returned. It is permanent: every later call and [Recorder.Draft] return it, so that no receipt
-// omits a refused event.
+// omits a rejected event.
 func (r *Recorder) Add(event []byte) error { return r.log.Add(event) }
 
 // AddDocument is like Add, but for a parsed event. The caller may reuse the document afterward.

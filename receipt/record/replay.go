@@ -16,7 +16,7 @@ type replay struct {
 	is           bool
 	source, mode string
 	sourceHash   canon.Digest
-	unavailable  string // the reason why the source could not be replayed
+	unavailable  string // explains why the source could not be replayed
 
 	log    receipt.Material // of the source
 	events *int64           // number of events in that log; nil if it was not recorded

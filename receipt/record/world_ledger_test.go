@@ -83,8 +83,8 @@ type refusal int
 
 const (
 	never  refusal = iota // the log is complete, so it must be accepted
-	may                   // the log contradicts itself, so it may be refused
-	always                // any draft could be false, so the log must be refused
+	may                   // the log contradicts itself, so it may be rejected
+	always                // any draft could be false, so the log must be rejected
 )
 
 // A finish is the way in which a task ends.

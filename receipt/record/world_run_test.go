@@ -39,7 +39,7 @@ func (w *world) log() []byte {
 }
 
 // check records the log of a world, and compares the draft with the ledger. It returns "" if they
-// agree, or if the log was refused for an acceptable reason.
+// agree, or if the log was rejected for an acceptable reason.
 func (w *world) check() string {
 	l, err := record.Read(bytes.NewReader(w.log()), worldOptions(), record.FormUnknown)
 	switch {
@@ -93,7 +93,7 @@ func eachWorld(t *testing.T, bridge bool) {
 // TestOnlyWhatEventsSay verifies that the draft for a log of events contains exactly the facts.
 func TestOnlyWhatEventsSay(t *testing.T) { eachWorld(t, false) }
 
-// TestNothingIsLost verifies that a log is refused if a line of the task is missing, or if a
+// TestNothingIsLost verifies that a log is rejected if a line of the task is missing, or if a
 // repeated line differs.
 func TestNothingIsLost(t *testing.T) {
 	for seed := range howMany() / 10 {

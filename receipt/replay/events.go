@@ -17,13 +17,13 @@ type Run struct {
 	LogURI      string       // location of the source's log; "" if unreported
 	ReceiptHash canon.Digest // hash of the source's receipt; zero if unreported
 
-	// Failure is the reason why the replay did not complete, or nil if it did. The events of a
+	// Failure explains why the replay did not complete, and is nil if it did. The events of a
 	// failed replay contain the substitutions and the failure, but no events of the source.
 	Failure *Failure
 }
 
-// A Failure is the reason why a replay failed. A Failure contains no values, because it is visible
-// to all readers of the events.
+// A Failure explains why a replay failed. A Failure contains no values, because it is visible to
+// all readers of the events.
 type Failure struct {
 	Code, Message string
 	Missing       *UnavailableError // the first missing item; nil if the replay failed for another reason

@@ -25,8 +25,7 @@ type Log struct {
 	offsets map[int]int64 // byte offset of each line that contains an answer, by the number of the event
 }
 
-// ErrReplay indicates that a log is itself the log of a replay. Replay the log of that replay's
-// source instead.
+// ErrReplay indicates that a log records a replay. Replay the log of that replay's source instead.
 var ErrReplay = errors.New("replay: task is itself a replay: expected the log of its source")
 
 // ReadLog reads the log of a task, with one event per line. If the log contains several tasks, the

@@ -84,7 +84,7 @@ func (l *Listing) found(ctx context.Context, b *blob.Bucket, p Pin) {
 }
 
 // CalledLikeReceipts reports whether the last segment of a key or path looks like the name of a
-// file with receipts. The command receipt applies the same rules to directories.
+// file with receipts. The command "receipt" applies the same rules to directories.
 func CalledLikeReceipts(key string) bool {
 	return stream.IsInput(path.Base(filepath.ToSlash(key)))
 }

@@ -5,7 +5,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// The exit codes are the same as for the command receipt.
+// The exit codes are the same as those of the command "receipt".
 const (
 	ExitVerified  = 0
 	ExitRefuted   = 1

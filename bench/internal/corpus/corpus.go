@@ -62,8 +62,8 @@ func (c *Corpus) envelope(s source, n int) envelope {
 	}
 }
 
-// All yields the receipts in order: the number of each, from 1, and its canonical form, which the
-// caller may keep. Numbers of receipts that the Damage removed are missing.
+// All yields the receipts in order: the number of each, starting at 1, and its canonical form,
+// which the caller may keep. Numbers of receipts that the Damage removed are missing.
 func (c *Corpus) All() iter.Seq2[int, []byte] {
 	return func(yield func(int, []byte) bool) {
 		ctx, stop := context.WithCancel(context.Background())

@@ -261,7 +261,7 @@ func checkReceipt(t *testing.T, o outcome) {
 
 // TestSignal verifies that a suspended turn resumes when its signal arrives (006), and that its
 // listener is called once. The next send must not receive the replies of that turn, one receipt
-// must cover both parts, and a second signal must be refused.
+// must cover both parts, and a second signal must be rejected.
 func TestSignal(t *testing.T) {
 	c := talk(t, new(memory), says(assistant("Approve sending email?")), waits("approval-002"), func(_ context.Context, s *state) ([]message, error) {
 		if s.values["approved"] != true {

@@ -75,8 +75,7 @@ func (a *answer) reply() (Reply, error) {
 	return Reply(a.output), nil
 }
 
-// modelFailure returns the reason why a model did not answer. The provider's own message is not
-// passed on.
+// modelFailure explains why a model did not answer. The provider's own message is not passed on.
 func modelFailure(err error) *Failure {
 	if f, ok := errors.AsType[*Failure](err); ok {
 		return f

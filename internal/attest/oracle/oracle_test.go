@@ -93,7 +93,7 @@ func newOther(t testing.TB, set *keys.Set) *other {
 	return &other{t, v}
 }
 
-// verifies returns the reason why a bundle does not verify for a subject, or nil if it does.
+// verifies returns an error if a bundle does not verify for a subject.
 func (o *other) verifies(data []byte, s attest.Subject) error {
 	b := new(bundle.Bundle)
 	if err := b.UnmarshalJSON(data); err != nil {

@@ -110,8 +110,8 @@ func readRecord(f *receipt.Foreign, record canon.Node) bool {
 	return true
 }
 
-// readPlace checks the members that state the place of a receipt in its chain, as far as this is
-// possible with a single receipt.
+// readPlace checks the members that state the place of a receipt in its chain. With a single
+// receipt, only some of these checks are possible.
 func readPlace(f *receipt.Foreign, record canon.Node) {
 	previous := record.Member("chain_prev_hash")
 	seq, ok := form.Integer(record.Member("chain_seq"))

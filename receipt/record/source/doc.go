@@ -16,9 +16,9 @@
 //
 // # One reader per source
 //
-// Each source has a reader, which implements story.Reader, in a package below internal. The method
-// Line receives each line, which is a JSON object, and records its statements in a story.Story. The
-// method End records information that is available only after the last line. A reader rejects
+// Each source has a reader, which implements story.Reader, in a package below internal. The Line
+// method receives each line, which is a JSON object, and records its statements in a story.Story.
+// The End method records information that is available only after the last line. A reader rejects
 // nothing. It counts records whose types are not in its lists (Unless), and sets only values that a
 // line contains. If something may be missing, the reader records a cause, which is a story.Gap. One
 // table lists the parts of a receipt that each cause leaves unreported or incomplete.

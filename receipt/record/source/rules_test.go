@@ -127,8 +127,8 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// TestRepeated verifies that the line of a message with the most output is used, regardless of its
-// position, and that copies in another session are not counted again.
+// TestRepeated verifies that, of several lines about a message, the line with the most output is
+// used, regardless of its position. Copies in another session must not be counted again.
 func TestRepeated(t *testing.T) {
 	line := func(output int) string {
 		return strings.Replace(said, `"output_tokens":1`, fmt.Sprintf(`"output_tokens":%d`, output), 1)

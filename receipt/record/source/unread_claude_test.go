@@ -42,9 +42,9 @@ func TestUnreadClaude(t *testing.T) {
 	}
 }
 
-// TestMentions verifies that every list of actions is a lower bound if a line in a stream mentions
-// a call or a task that is not recorded in any other line. A line that repeats a known call or task
-// must have no effect.
+// TestMentions reads streams with a line that mentions a call or a task that no other line records.
+// Every list of actions must then be a lower bound. A line that repeats a known call or task must
+// have no effect.
 func TestMentions(t *testing.T) {
 	system := func(sub, members string) string {
 		return `{"type":"system","subtype":"` + sub + `","session_id":"s"` + members + `}`

@@ -1,5 +1,5 @@
 // Command receipt-beam verifies receipts on any Apache Beam runner, with the same core as the
-// command receipt. Workers verify the inputs separately, and a join verifies the links between
+// command "receipt". Workers verify the inputs separately, and a join verifies the links between
 // receipts.
 //
 // Results are written to files, the summary to stdout, and messages to stderr. The exit code is 0

@@ -1,5 +1,5 @@
 // Command receipt-cloud verifies receipts in object storage with the same core as the command
-// receipt, which makes no network requests.
+// "receipt", which makes no network requests.
 //
 // Results are written to stdout, and messages to stderr. The exit code is 0 if everything is
 // verified, 1 if something is invalid or malformed, 2 if an input could not be read or the command

@@ -211,8 +211,8 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// TestAsReceipt verifies that the command receipt writes the same summary for the same files, and
-// can merge it.
+// TestAsReceipt verifies that the command "receipt" writes the same summary for the same files, and
+// can merge this program's summaries.
 func TestAsReceipt(t *testing.T) {
 	receipt := filepath.Join(t.TempDir(), "receipt")
 	build := exec.Command("go", "build", "-o", receipt, "./cmd/receipt")

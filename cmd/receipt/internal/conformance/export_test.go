@@ -37,8 +37,8 @@ func Score(ctx context.Context, dir string, subjects []string, jobs int, v Verif
 	return score(c, nil, results), nil
 }
 
-// Judge answers a case as the command does, with an environment of NAME=VALUE strings, and also
-// returns the step.
+// Judge evaluates a case in the same way as the command does, and also returns the step. The
+// environment consists of NAME=VALUE strings.
 func Judge(ctx context.Context, line Line, file string, env ...string) (verdict, code, step string, err error) {
 	e := &cli.Env{Getenv: getenv(env), Now: time.Now, Messages: nil}
 	a, err := judge(ctx, e, line, file)
@@ -72,7 +72,8 @@ func ErrorOf(ctx context.Context, command []string, timeout time.Duration) (why 
 	return err.Error(), declined
 }
 
-// ScoreField runs receipt on a corpus whose key sets are specified by environment variables.
+// ScoreField runs the command "receipt" on a corpus whose key sets are specified by environment
+// variables.
 func ScoreField(ctx context.Context, dir string, line Line) (*Scoreboard, error) {
 	c, err := openCorpus(dir)
 	if err != nil {

@@ -92,7 +92,7 @@ func (o *runOptions) run(ctx context.Context, e *cli.Env, command []string) erro
 	return cli.ExitWith(s.exit())
 }
 
-// A result is the answer to a question, or the reason why there is no answer.
+// A result is the answer to a question, or explains why there is no answer.
 type result struct {
 	question
 	*answer

@@ -102,7 +102,7 @@ func signing(ctx context.Context, t *testing.T, key *keys.Signer) string {
 	return err.Error()
 }
 
-// refused returns the reason why a key was not opened, and checks that the exit code is 2.
+// refused explains why a key was not opened, and checks that the exit code is 2.
 func refused(ctx context.Context, t *testing.T, e *cli.Env, name string, patience time.Duration) string {
 	t.Helper()
 	key, err := custody.Open(ctx, e, name, custody.Options{Patience: patience})

@@ -273,9 +273,9 @@ var (
 	errUnsigned = errors.New("its receipt is already stored, but not signed: add a signature with receipt ledger sign")
 )
 
-// unsettled returns the reason why a task is not over, or nil if it is over. A task is not over if
-// the latest line of its session is recent, and the task is the last one of its session or has open
-// calls.
+// unsettled returns an error that explains why a task is not over, or nil if it is over. A task is
+// not over if the latest line of its session is recent, and the task is the last one of its session
+// or has open calls.
 func (m *maker) unsettled(w *work) error {
 	switch quiet := m.now.Sub(w.Latest); {
 	case m.options.Settled == 0, w.Followed && w.Open == 0, w.Over && w.Latest.IsZero(), slices.Contains(m.options.Ended, w.Session):

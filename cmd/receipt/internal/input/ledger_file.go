@@ -15,7 +15,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger/sqlite"
 )
 
-// sqliteScheme is the prefix in the address of a file.
+// sqliteScheme is the prefix of the address of a ledger file.
 const sqliteScheme = "sqlite:"
 
 // OpenLedger opens an existing ledger by its address: a path, sqlite:PATH, or the address of a

@@ -271,8 +271,8 @@ func ReadList(e *cli.Env, path string) ([]string, error) {
 		return nil, cli.Usage("", "%q names no file", path)
 	}
 
-	// A name may contain line ends. However, a single name with line ends is considered to be a
-	// list without NULs, which is an error, unless there is a file with this name.
+	// A name may contain line ends. However, if there are line ends but no NULs, and no file has
+	// the entire text as its name, the list must be malformed.
 	list := strings.Split(text, "\x00")
 	if _, err := os.Lstat(text); err != nil && len(list) == 1 && strings.Contains(text, "\n") {
 		return nil, cli.Usage("create such a list with find -print0", "%q separates paths with line ends, expected NUL", cli.SourceName(path))
@@ -306,8 +306,8 @@ func (s *Selection) size() (total int64) {
 	return total
 }
 
-// Readings returns the names of the passes over the inputs. The pass named last is preceded by a
-// pass named "reading" if there are several inputs or if twice is set.
+// Readings returns the names of the passes over the inputs. The last pass has the name last. If
+// there are several inputs, or if twice is set, it is preceded by a pass with the name "reading".
 func (s *Selection) Readings(last string, twice bool) []string {
 	if len(s.Sources) > 1 || twice {
 		return []string{"reading", last}
@@ -315,7 +315,7 @@ func (s *Selection) Readings(last string, twice bool) []string {
 	return []string{last}
 }
 
-// Show displays the progress of reading the inputs, where each reading of the inputs is one pass.
+// Show displays the progress of reading the inputs. Each pass reads all inputs once.
 func (s *Selection) Show(p *cli.Progress) {
 	if s.progress = p; p == nil {
 		return

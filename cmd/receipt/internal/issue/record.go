@@ -242,7 +242,7 @@ func checkKinds(paths []string, from string) error {
 	return nil
 }
 
-// sizeOf returns the total size of the files in bytes, as far as it is known.
+// sizeOf returns the total size of the files in bytes, without files of unknown size.
 func sizeOf(paths []string) (size int64) {
 	for _, path := range paths {
 		n, _ := input.SizeOf(path)

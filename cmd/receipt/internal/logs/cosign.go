@@ -179,8 +179,8 @@ func (o *cosignOptions) witness(ctx context.Context, e *cli.Env, file *trust.Key
 	return w, nil
 }
 
-// lapsed returns the reason why a signature that is made now would not be accepted, or "" if it
-// would be accepted.
+// lapsed explains why a signature that is made now would be rejected. It returns "" if the
+// signature would be accepted.
 func lapsed(k *keys.PublicKey, now time.Time) string {
 	switch cli.KeyStatus(k, now) {
 	case "revoked":

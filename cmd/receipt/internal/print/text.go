@@ -317,8 +317,8 @@ func (p *TextPrinter) undecided(b *Block, rep *receipt.Report, doc *canon.Docume
 	p.next(b, rep, f, doc)
 }
 
-// cause returns the reason why a receipt is undecided. If the key is unknown, the reason contains
-// the key file that was searched; otherwise, cause returns words.
+// cause explains why a receipt is undecided. If the key is unknown, the reason contains the key
+// file that was searched; otherwise, cause returns words.
 func (p *TextPrinter) cause(rep *receipt.Report, f receipt.Check, words string) string {
 	if id := unknownKey(rep); id != "" && f.Code == receipt.CodeUnknownKey && f.Step != receipt.StepBatch && p.file != nil {
 		return fmt.Sprintf("%s is not among the %s of %s", cli.Bare(id), cli.Plural(p.file.Set.Len(), "key", ""), p.file.Path)

@@ -66,8 +66,8 @@ func (t *trusted) load() error {
 	return t.use(file, set, policy)
 }
 
-// use starts to verify with policy and with the keys in set, which are from file and from a policy
-// file. If file is nil, it verifies without keys.
+// use starts to verify with policy and with the keys in set. These keys are from file and from a
+// policy file. If file is nil, it verifies without keys.
 func (t *trusted) use(file *trust.KeyFile, set *keys.Set, policy receipt.Policy) error {
 	var trust receipt.Trust
 	var named *stream.Keys

@@ -76,8 +76,8 @@ func (s commits) writtenFiles() (files []*writtenFile) {
 	return files
 }
 
-// origin returns the commit and the path of the content with a digest, or the reason why they are
-// unknown.
+// origin returns the commit and the path of the content with a digest. If they are unknown, it
+// returns the reason.
 func (s commits) origin(n canon.Node, written string, found map[canon.Digest]*blob) string {
 	d, err := canon.ParseDigest(n.Text())
 	switch {

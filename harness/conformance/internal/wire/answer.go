@@ -25,7 +25,7 @@ type Answer struct {
 	Err     error
 
 	doc    *canon.Document
-	broken error // the reason why the body is not JSON
+	broken error // explains why the body is not JSON
 }
 
 func (a *Answer) fail(err error) *Answer {

@@ -166,7 +166,7 @@ func readAll(body io.Reader) ([]byte, error) {
 	return text.Bytes(), err
 }
 
-// unanswered returns the reason why there is no complete answer.
+// unanswered returns an explanation if there is no complete answer.
 func (c *Client) unanswered(ctx context.Context, r Request, err error) error {
 	switch {
 	case errors.Is(err, errTooLarge):

@@ -151,7 +151,7 @@ func (s *Stream) line(most int) (string, error) {
 	}
 }
 
-// ended returns the reason why a stream ended. A block that is cut off is not an event.
+// ended explains why a stream ended. A block that is cut off is not an event.
 func (s *Stream) ended(err error, within bool) error {
 	switch {
 	case errors.Is(err, errFrame):

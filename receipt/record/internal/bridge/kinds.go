@@ -31,7 +31,7 @@ const (
 )
 
 // SentBy returns the only peer that may send a method, or SenderUnknown if either peer may send it.
-// A frame from the other peer is refused, because a runtime must not approve its own requests.
+// A frame from the other peer is rejected, because a runtime must not approve its own requests.
 func SentBy(method string) Sender {
 	switch method {
 	case methodUpdate, methodPermission, methodAsked, methodBuiltin, methodHost, methodWriteFile, methodReadFile, methodTerminal, methodAgentEvent:

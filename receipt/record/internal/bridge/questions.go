@@ -21,7 +21,7 @@ type question struct {
 	open  bool
 }
 
-// questions contains the questions of the session.
+// questions contains the permission requests of the session, and the answers to them.
 type questions struct {
 	asked map[string]*question // keyed by the ID in the request
 	given map[string]bool      // IDs of approvals
@@ -59,8 +59,8 @@ func (s *questions) answered(id string) string {
 	return id
 }
 
-// A held answer is an answer that waits for the response of the runtime. A refused answer has no
-// effect, for example, if its sender may not decide.
+// A held value is an answer that waits for the runtime's response. A refused answer has no effect,
+// for example, if its sender may not decide.
 type held struct {
 	at      time.Time
 	id      string // ID of the question

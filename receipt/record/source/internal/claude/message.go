@@ -189,9 +189,9 @@ func denialOf(text string, line, besides canon.Node) story.Outcome {
 	return story.Denied
 }
 
-// byPerson reports whether a person refused a call whose line states a refusal by the user. Without
-// a person, Claude Code states the same kind of denial, but also states that the permission came
-// from the configuration, or the reason why no question was asked.
+// byPerson reports whether a person refused a call whose line states a refusal by the user. If no
+// person was asked, Claude Code states the same kind of denial. It then also states that the
+// permission came from the configuration, or why no question was asked.
 func byPerson(text string, line canon.Node) bool {
 	d := line.Member("permissionDecision")
 	if event.Absent(d) {
@@ -299,8 +299,8 @@ func handed(s *story.Story, c *story.Call, besides canon.Node) {
 	}
 }
 
-// unanswered records the work that was delegated to other agents by calls whose end does not appear
-// in any line.
+// unanswered records the work that a call delegated to another agent, for each call whose end is
+// not recorded in any line.
 func unanswered(s *story.Story) {
 	for c := range s.Asked() {
 		if isHandoff(c.Tool) && c.Ended() == story.Open {

@@ -222,8 +222,8 @@ func (all files) byID(id string) (found *file) {
 	return found
 }
 
-// usage contains the numbers of tokens that a session or a turn used. The input includes cached
-// tokens, and the output includes reasoning.
+// usage contains the token counts of a session or of a turn. The input includes cached tokens, and
+// the output includes reasoning.
 type usage struct {
 	input, output          int64
 	read, written, thought part

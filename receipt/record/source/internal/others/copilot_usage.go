@@ -14,7 +14,7 @@ import (
 type usage struct {
 	shutdowns []*shutdown
 	messages  map[string]*message
-	records   map[string]story.Sum // usage of single calls of models, by event; since 1.0.102
+	records   map[string]story.Sum // usage of single model calls, by event; since version 1.0.102
 	open      bool                 // a model answered after the last shutdown
 	lost      bool                 // a process ended without a shutdown
 }
@@ -47,7 +47,7 @@ func (u *usage) said(s *story.Story, data canon.Node) {
 	}
 }
 
-// record reads the usage of one call of a model.
+// record reads the usage of one model call.
 func (u *usage) record(s *story.Story, id string, n canon.Node) {
 	told, counted := modelUsage(n)
 	if id == "" || !counted {

@@ -84,8 +84,7 @@ func (r *pi) message(m canon.Node) {
 	}
 }
 
-// answer reads a message from the model: its usage and cost, its calls, and the reason why the
-// model stopped.
+// answer reads a message from the model: its usage and cost, its calls, and why the model stopped.
 func (r *pi) answer(m canon.Node) {
 	s, usage := r.s, m.Member("usage")
 	u := story.ApartOf(usage.Member("input"), usage.Member("cacheRead"), usage.Member("cacheWrite"), usage.Member("output"))
@@ -105,7 +104,7 @@ func (r *pi) answer(m canon.Node) {
 	r.end(m.Member("stopReason").String())
 }
 
-// end reads the reason why the model stopped. Only the last message records how the task ended.
+// end reads why the model stopped. Only the last message records how the task ended.
 func (r *pi) end(reason string) {
 	s := r.s
 	s.End, s.Inferred, s.Failure = story.EndUnknown, false, ""

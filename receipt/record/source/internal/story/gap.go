@@ -10,7 +10,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// A Gap is a reason why a log records only a part of the actions or of the usage.
+// A Gap explains why a log records only a part of the actions or of the usage.
 type Gap int
 
 // The causes. The table that gaps returns lists the parts of the receipt that each gap leaves

@@ -109,8 +109,8 @@ func (x *Sum) members() event.Members {
 type Usage struct {
 	Input, Output *int64 // all tokens that the model read and wrote
 
-	// CacheRead and CacheWrite are the numbers of input tokens that were read from a cache and
-	// written to a cache. Reasoning is the number of output tokens used for reasoning.
+	// CacheRead and CacheWrite count the input tokens that were read from a cache and written to a
+	// cache. Reasoning counts the output tokens that were used for reasoning.
 	CacheRead, CacheWrite, Reasoning *int64
 
 	InputFloor, Floor bool // the input is a lower bound; the output is a lower bound

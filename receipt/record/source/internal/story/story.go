@@ -51,7 +51,7 @@ type About struct {
 	Wall            *int64   // in milliseconds, as counted by the source itself
 	End             End
 	Inferred        bool   // End was inferred from the end of a turn, because no line records the end of the task
-	Failure         string // a word for the reason why the task failed, which is never text from the log
+	Failure         string // a word that states why the task failed; never text from the log
 	Over            bool   // lines record when the task ended, but not necessarily how
 	Endless         bool   // the last line of a log cannot be read
 }
@@ -129,8 +129,8 @@ func New(kind string) *Story {
 	return s
 }
 
-// Begin starts another log, to which the following lines belong. A line without a time has the time
-// of the previous line in its log.
+// Begin starts another log, to which the following lines belong. A line without a time is assigned
+// the time of the previous line in its log.
 func (s *Story) Begin(name string) *Log {
 	l := &Log{Name: name}
 	s.Logs, s.now = append(s.Logs, l), time.Time{}

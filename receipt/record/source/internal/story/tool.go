@@ -19,8 +19,8 @@ type Tool struct {
 	URL       string // that it requests
 	Search    bool   // the tool searches the web
 
-	Background  string // whether the call was requested to run in the background
-	Unsandboxed string // whether the call was requested to run outside the sandbox
+	Background  string // whether the call was meant to run in the background
+	Unsandboxed string // whether the call was meant to run outside the sandbox
 }
 
 // Tools contains the tools of an agent by name.
