@@ -209,8 +209,8 @@ func checkpointFault(c *checkpoint) Check {
 func (s batchStep) proofFault(i int, leaf merkle.Hash) Check {
 	c := Check{Step: StepBatch, Status: StatusFailed, Code: CodeProofInvalid}
 
-	// RFC 9162 section 2.1.3.2 defines three ways in which a proof can be invalid: the root, the
-	// length, and the index.
+	// According to RFC 9162 section 2.1.3.2, a proof can be invalid because of its root, its
+	// length, or its index.
 	switch err := s.evidence.proofs[i].leadsTo(leaf).(type) {
 	case *merkle.RootError:
 		c.Stated, c.Computed = err.Want.String(), err.Computed.String()

@@ -105,7 +105,7 @@ func TestInclusionPolicy(t *testing.T) {
 		{"stolen", "log1 wearly@-1", "", none, revoked},
 		{"stolen", "log1 wold@-1", "", none, verified()},
 		{"stolen", "log1 wold@0", "", none, revoked},
-		{"stolen", "log1 wstolen@0", "", none, revoked}, // the thief of a key can choose the stated times
+		{"stolen", "log1 wstolen@0", "", none, revoked}, // whoever has stolen a key can choose the stated times
 		{"stolen", "stranger w1@0", "", none, revoked},
 		{"stolen", "log1late w1@-60", "", none, revoked},
 		{"stolen", "log1stolen", "", none, revoked},
@@ -260,8 +260,8 @@ func TestStandingResult(t *testing.T) {
 	}
 }
 
-// TestWitnessed verifies the time by which enough witnesses had cosigned a checkpoint, and whether
-// the checkpoint's log is independent of the issuers.
+// TestWitnessed checks the time by which enough witnesses had cosigned a checkpoint, and whether
+// the checkpoint's log counts as independent of the issuers.
 func TestWitnessed(t *testing.T) {
 	keys := logKeys()
 	for _, c := range []struct {

@@ -183,7 +183,7 @@ func TestEveryByte(t *testing.T) {
 	}
 }
 
-// essence returns the content that a verified receipt attests.
+// essence returns the content that a verified receipt attests to.
 func essence(t *testing.T, data []byte) string {
 	t.Helper()
 	doc, err := canon.Parse(data)

@@ -206,7 +206,7 @@ func (k *keeper) commits(f redact.Disclosure) bool {
 }
 
 // useful reports whether a disclosure file belongs to the receipts. It either names one of the
-// receipts, or names none and each of its values belongs to one of them.
+// receipts, or names no receipt and contains only values that belong to these receipts.
 func useful(d *redact.Disclosures, receipts []*keeper) bool {
 	if len(d.Fields) == 0 {
 		return false
@@ -282,8 +282,8 @@ func lookup(v any, path string) (found any, there, covered bool) {
 	return v, true, false
 }
 
-// fitsPlace reports whether the receipt could hold its present value where the disclosed value
-// belongs.
+// fitsPlace reports whether the receipt's present value is possible in the place of the disclosed
+// value.
 func fitsPlace(document map[string]any, field string, value any) bool {
 	found, there, _ := lookup(document, field[1:])
 	protected := field == "/receipt_id" || field == "/chain/receipt_hash"

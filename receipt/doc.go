@@ -29,7 +29,7 @@
 // step is passed, failed, not checked, or not applicable, and the report always lists what was not
 // checked. For a verified receipt, no step has failed, and the parse, schema, hash, and signatures
 // steps have passed. The exception is a policy that requires only integrity: signatures are then
-// not checked, and the scope of the report is integrity. A strict policy requires every step that
+// not checked, and the scope of the report is "integrity". A strict policy requires every step that
 // is applicable.
 //
 // # Signatures

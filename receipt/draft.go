@@ -171,15 +171,15 @@ func badText(problems []Problem, at string, v reflect.Value) []Problem {
 // precision is lost, because receipts contain no integers beyond ±(2^53−1).
 type Object map[string]any
 
-// A ResourceRef identifies the subject of a receipt. Object is one of task, outcome, event,
-// artifact, approval, tool_call, and replay_segment.
+// A ResourceRef identifies the subject of a receipt. Object is one of "task", "outcome", "event",
+// "artifact", "approval", "tool_call", and "replay_segment".
 type ResourceRef struct {
 	Object string `json:"object"`
 	ID     string `json:"id"`
 }
 
-// An Issuer identifies who issued the receipt. Kind is one of harness, host, agent, and connector.
-// If PublicKeyID is set, a signature by that key is required.
+// An Issuer identifies who issued the receipt. Kind is one of "harness", "host", "agent", and
+// "connector". If PublicKeyID is set, a signature by that key is required.
 type Issuer struct {
 	ID          string `json:"id"`
 	Kind        string `json:"kind"`
@@ -227,8 +227,8 @@ type Approval struct {
 	EvidenceHash canon.Digest `json:"evidence_hash,omitzero"`
 }
 
-// TrustTiers states the trust tier of the agent at the start and at the end of the task: shadow,
-// suggest, act_with_approval, or act_auto.
+// TrustTiers states the trust tier of the agent at the start and at the end of the task: "shadow",
+// "suggest", "act_with_approval", or "act_auto".
 type TrustTiers struct {
 	StartTier string `json:"start_tier"`
 	EndTier   string `json:"end_tier"`
@@ -251,17 +251,17 @@ type Amounts struct {
 	WallTimeMS   *int64   `json:"wall_time_ms,omitzero"` // milliseconds
 }
 
-// A ReplayInput states whether and how the task can be replayed. Determinism is byte_deterministic,
-// best_effort, or unavailable.
+// A ReplayInput states whether and how the task can be replayed. Determinism is
+// "byte_deterministic", "best_effort", or "unavailable".
 type ReplayInput struct {
 	Determinism       string     `json:"determinism"`
 	Materials         []Material `json:"materials"`
 	UnavailableReason string     `json:"unavailable_reason,omitzero"`
 }
 
-// A Material is recorded data that a replay needs. Kind is one of llm_provider_response,
-// mcp_tool_return, event_log, artifact, and host_fact. A Material must have SHA256 and URI, SHA256
-// and BytesBase64, or Metadata.
+// A Material is recorded data that a replay needs. Kind is one of "llm_provider_response",
+// "mcp_tool_return", "event_log", "artifact", and "host_fact". A Material must have SHA256 and URI,
+// SHA256 and BytesBase64, or Metadata.
 type Material struct {
 	Kind        string       `json:"kind"`
 	ID          string       `json:"id,omitzero"`

@@ -40,8 +40,8 @@ type Evidence struct {
 	// one receipt have no effect on other receipts.
 	Disclosures []*redact.Disclosures
 
-	// Checkpoint is a checkpoint of a tree whose leaves are the receipts. Its root was computed
-	// from all of them, so inclusion proofs are not needed.
+	// Checkpoint is a checkpoint of a tree whose leaves are the receipts. The root of this tree was
+	// computed from all receipts, so inclusion proofs are not needed.
 	Checkpoint *Checkpoint
 
 	// Uncompared is the reason why a checkpoint that was supplied could not be compared with the
@@ -51,8 +51,8 @@ type Evidence struct {
 	Uncompared string
 }
 
-// A Batch describes a batch of receipts in the content profile, whose leaves are computed by
-// [BatchLeaf]. Package batch implements this interface. An implementation must be safe for
+// A Batch describes a batch of receipts in the content profile. [BatchLeaf] computes the leaves of
+// such a batch. Package batch implements this interface. An implementation must be safe for
 // concurrent use, and must have verified that the root is computed from the leaves.
 type Batch interface {
 	// Root returns the merkle_root of the receipts in the batch.

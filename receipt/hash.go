@@ -209,7 +209,7 @@ func (l *lender) both(doc *canon.Document) (receipt, source canon.Digest, err er
 	return receipt, source, nil
 }
 
-// weighMaterials checks statements in the receipt about bytes outside the text of the receipt. It
+// weighMaterials checks the receipt's statements about bytes outside the text of the receipt. It
 // always checks the bytes_base64 members of materials. If files were supplied, it also checks the
 // files that materials and final artifacts refer to. Other digests in a receipt refer to past
 // states or to values in the receipt itself.

@@ -8,8 +8,9 @@ import (
 )
 
 // A Cause distinguishes mistakes that have the same code, for use by programs. It is "" if the code
-// alone is unambiguous. Causes are never renamed, but new causes may be added. The Related field of
-// a check contains the place of the receipt that a cause refers to as the related receipt.
+// alone is unambiguous. Causes are never renamed, but new causes may be added. If the description
+// of a cause mentions the related receipt, the Related field of the check contains the place of
+// that receipt.
 type Cause string
 
 // These are causes for an invalid link.
@@ -31,12 +32,12 @@ const (
 	// The related receipt is between this receipt and its predecessor, or it precedes the only
 	// receipt that claims to be the first one.
 	CauseComesEarlier Cause = "comes_earlier"
-	// The related receipt comes before this receipt, but names it as its predecessor.
+	// The related receipt comes before this receipt, but names this receipt as its predecessor.
 	CauseNamedEarlier Cause = "named_earlier"
 	// The receipt claims to be the first one, but the related receipt precedes it or makes the same
 	// claim.
 	CauseSecondFirst Cause = "second_first"
-	// The receipt names a hash of 64 zeros, which no receipt has.
+	// The link is a hash of 64 zeros, which no receipt has.
 	CauseZeroHash Cause = "zero_hash"
 	// The related receipt has the same receipt_id but different content.
 	CauseIDTaken Cause = "id_taken"
@@ -61,7 +62,8 @@ type Place struct {
 	Index  int    `json:"index,omitzero"`  // line or item; 0 if the source contains no other document
 }
 
-// String returns a readable name for the place: line 3, april.json, or april.ndjson:3.
+// String returns a readable name for the place, such as "line 3", "april.json", or
+// "april.ndjson:3".
 func (p Place) String() string {
 	switch {
 	case p.Source == "":

@@ -181,8 +181,8 @@ func lintCommitments(list canon.Node, rep *Report) {
 	first := map[string]canon.Node{} // by field
 	for _, entry := range list.Elements() {
 		field, proof := entry.Member("field"), entry.Member("proof_hash")
-		// A harness may write a redaction marker of its own without a commitment; no value can be
-		// disclosed for it.
+		// A harness may write its own redaction marker without a commitment. No value can be
+		// disclosed for such a marker.
 		if proof.IsZero() {
 			continue
 		}
@@ -229,8 +229,8 @@ func lintUnique(list canon.Node, member string, rep *Report) {
 
 func decimalText(f float64) string { return string(canon.AppendFloat(nil, f)) }
 
-// Pointers is a list in a receipt that contains JSON Pointers (RFC 6901) to values in the same
-// receipt, sorted by their bytes.
+// Pointers is a list of JSON Pointers (RFC 6901) in a receipt, sorted by their bytes. They refer to
+// values in the same receipt.
 type Pointers []string
 
 // maxUnreported is the maximum number of entries that are read from a list of pointers. No receipt

@@ -42,7 +42,7 @@ type Policy struct {
 	Now time.Time
 
 	// IntegrityOnly requires only that the content of the receipt matches its hash. Signatures are
-	// then not checked, and the scope of the report is integrity.
+	// then not checked, and the scope of the report is "integrity".
 	IntegrityOnly bool
 
 	// Strict makes a receipt undecided if any applicable step was not checked. A receipt that
@@ -62,8 +62,8 @@ type Policy struct {
 	// digest takes about a sixth of the time needed to verify a receipt (excluding its signatures).
 	NoInputDigest bool
 
-	// Limits restricts the input to lower limits than those of the format ([MaxBytes] and
-	// [MaxDepth]). A receipt that exceeds only these lower limits is undecided. The zero value
+	// Limits contains limits on the input that are lower than [MaxBytes] and [MaxDepth], the limits
+	// of the format. A receipt that exceeds only these lower limits is undecided. The zero value
 	// means the limits of the format.
 	Limits canon.Limits
 }
@@ -71,8 +71,8 @@ type Policy struct {
 // A CheckpointRule contains requirements for a checkpoint. A single checkpoint that includes the
 // receipt (see [Evidence.Proofs]) must meet all of these requirements.
 type CheckpointRule struct {
-	// Required makes a receipt undecided unless it is shown to be included in a checkpoint of a
-	// trusted log.
+	// If Required is set, a receipt is undecided unless evidence shows that it is included in a
+	// checkpoint of a trusted log.
 	Required bool
 
 	// Logs lists the IDs of the keys that are accepted as log keys. If Logs is empty, all trusted
@@ -96,8 +96,8 @@ const (
 	maxSignatures = 100      // number of signature entries that are examined
 )
 
-// limits returns the effective limits: those of the format, or lower limits that the caller has
-// set.
+// limits returns the effective limits: the limits of the format, or lower limits that the caller
+// has set.
 func (p *Policy) limits() canon.Limits {
 	l := canon.Limits{Bytes: MaxBytes, Depth: MaxDepth}
 	if p.Limits.Bytes > 0 {
@@ -209,7 +209,7 @@ func (q *Quorum) admits(id string) bool {
 }
 
 // reachable returns an error if there are not enough trusted keys that can be witnesses. In that
-// case, every receipt would be undecided for a reason that no sender of receipts can change. Keys
+// case, every receipt would be undecided for a reason that senders of receipts cannot change. Keys
 // can be counted only if the trust is a [LogTrust].
 func reachable(p *Policy, trust Trust) error {
 	listed, ok := trust.(LogTrust)
@@ -303,8 +303,8 @@ const (
 // A TrustSource supplies trusted keys that may change or may be unavailable, such as a database of
 // keys. It must be safe for concurrent use.
 type TrustSource interface {
-	// Trust returns the current keys, which must not change afterward, and a version, such as a
-	// digest, of up to 128 bytes. Summaries contain the version to identify the keys.
+	// Trust returns the current keys, which must not change afterward, and a version of up to 128
+	// bytes, such as a digest. Summaries contain the version to identify the keys.
 	Trust(ctx context.Context) (keys Trust, version string, err error)
 }
 

@@ -118,7 +118,7 @@ func checkRuleReport(t *testing.T, name string, rep *receipt.Report) {
 	}
 }
 
-// TestRulesNotReached verifies that a report lists rules that were not applied as not checked.
+// TestRulesNotReached verifies that, if rules were not applied, a report lists them as not checked.
 func TestRulesNotReached(t *testing.T) {
 	v := intactBy(t, rule{name: "x", panics: true})
 	for _, data := range []string{"{", "{}", `{"schema":"receipt-2026-04-25"}`} {

@@ -199,8 +199,8 @@ func TestSealDocument(t *testing.T) {
 }
 
 func TestSealDropsNothing(t *testing.T) {
-	// A draft in JSON form preserves distinctions that typed members cannot express, such as null
-	// or absent, and omitted lists.
+	// A draft in JSON form preserves distinctions that typed members cannot express, such as
+	// whether a member is null or absent, and whether a list is omitted.
 	doc, err := canon.Parse(sealAndSign(t, plainDraft()))
 	if err != nil {
 		t.Fatal(err)

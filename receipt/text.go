@@ -30,7 +30,7 @@ func kindName(k canon.Kind) string {
 	return "nothing"
 }
 
-// place returns the pointer to n, truncated in the same way as the pointers in errors of package
+// place returns the pointer to n, truncated in the same way as the pointers in errors from package
 // canon. Without truncation, the names in n could make the pointer as long as the receipt.
 func place(n canon.Node) string { return untrusted.Cut(n.Pointer(), 256) }
 

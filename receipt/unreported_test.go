@@ -33,8 +33,8 @@ func TestUnreported(t *testing.T) {
 	}
 }
 
-// TestUnreportedIsWhole verifies that no pointer for a long task is omitted, in any order. If a
-// pointer were missing, the value would be treated as recorded.
+// TestUnreportedIsWhole verifies that the list for a long task contains all pointers, regardless of
+// their order. If a pointer were missing, the value would be treated as recorded.
 func TestUnreportedIsWhole(t *testing.T) {
 	const calls = 2000
 	var list []string

@@ -183,8 +183,8 @@ func (v *Verifier) digestInput(data []byte, rep *Report) {
 }
 
 // judge performs the seven steps of a verification. Each step records exactly one status, except
-// that a failed schema step records one for each location. If a step cannot be checked because of
-// an earlier failure, it records that.
+// that a failed schema step records one for each location. If an earlier failure prevents a step
+// from being checked, the step records this.
 func (v *Verifier) judge(doc *canon.Document, rep *Report) {
 	root := doc.Root()
 	rep.ReceiptID = append(rep.ReceiptID, root.Member("receipt_id").Text()...)
@@ -435,8 +435,8 @@ func (v *Verifier) applyRules(doc *canon.Document, schemaHolds bool, rep *Report
 
 // judgeByRule returns the checks of a rule. A rule that panics has no result.
 func judgeByRule(r Rule, doc *canon.Document) (checks []Check) {
-	// The rule is code of the caller, so a mistake in it must neither verify the receipt nor end
-	// the run.
+	// The rule is the caller's code, so a mistake in it must neither verify the receipt nor end the
+	// run.
 	defer func() {
 		if p := recover(); p != nil {
 			checks = []Check{{Reason: fmt.Sprintf("the rule panicked: %.200q", fmt.Sprint(p)), Hint: "fix the rule"}}
