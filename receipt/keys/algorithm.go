@@ -100,7 +100,7 @@ func checkAlgorithm(name string) error {
 	return nil
 }
 
-// isEd25519Name reports whether name is a name of Ed25519 in the alg of a key. The algorithm has
+// isEd25519Name reports whether name identifies Ed25519 in the alg of a key. The algorithm has
 // three names: in RFC 8037, in RFC 9864, and in the receipt format.
 func isEd25519Name(name string) bool {
 	return name == edDSA || name == "Ed25519" || name == Ed25519

@@ -117,7 +117,8 @@ type trusted struct {
 	table atomic.Pointer[fixedbase.Key]
 }
 
-// tables computes the tables of the keys in a Set, which all use the same table of the base point.
+// tables computes the tables of the keys in a Set. These tables all use the same table of the base
+// point.
 type tables struct {
 	base    func() *fixedbase.Base // computed once, on first use
 	claimed atomic.Int64           // number of tables requested, which may exceed maxTables
@@ -125,7 +126,7 @@ type tables struct {
 
 // of returns a key's table, or nil if the key has no table. A check without a table returns the
 // same result but takes longer. Each call is counted as one use of the key. The call that reaches
-// the limit computes the table and returns it; calls at the same time continue without a table.
+// the limit computes the table and returns it; concurrent calls continue without a table.
 func (t *tables) of(k *trusted, plain bool) *fixedbase.Key {
 	if plain || k.Algorithm != Ed25519 {
 		return nil

@@ -52,8 +52,8 @@
 // Package internal/attest puts a receipt into a DSSE envelope. The signed message of an envelope
 // begins with "DSSEv1 ", and no other message does. [Set.CheckSignature] can also check the
 // signature of an envelope. The value of such a signature is "base64:" followed by padded base64.
-// The algorithm is determined by the key and is Ed25519, ES256 (in DER), or ML-DSA-65; an entry
-// does not have to name it.
+// The algorithm is determined by the key: Ed25519, ES256 (with signatures in DER), or ML-DSA-65. An
+// entry does not have to name it.
 //
 // # Performance
 //

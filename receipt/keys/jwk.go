@@ -112,9 +112,9 @@ func checkForeign(n canon.Node) *SetError {
 	return nil
 }
 
-// chooseAlgorithm returns the algorithm of a key. If the type of the key implies an algorithm, it
-// is used, and alg must be consistent with it if present. The type of an RSA key implies no
-// algorithm, so alg is used.
+// chooseAlgorithm returns the algorithm of a key. If the type of the key implies an algorithm, that
+// algorithm is used, and alg must be consistent with it if present. The type of an RSA key implies
+// no algorithm, so alg is used.
 func chooseAlgorithm(natural, alg string) (string, *SetError) {
 	switch {
 	case natural == Ed25519:

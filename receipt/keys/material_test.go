@@ -53,7 +53,7 @@ func TestNonCanonicalPoints(t *testing.T) {
 }
 
 // TestROCA verifies that a modulus is rejected if it is a power of 65537 modulo every small prime,
-// as in CVE-2017-15361. A modulus for which this is not the case for one of the primes must be
+// as in CVE-2017-15361. A modulus that is not such a power modulo one of the primes must be
 // accepted.
 func TestROCA(t *testing.T) {
 	primes := []int64{11, 13, 17, 19, 37, 53, 61, 71, 73, 79, 97, 103, 107, 109, 127, 151, 157}

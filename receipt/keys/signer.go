@@ -223,8 +223,8 @@ func (s *Signer) SignCOSE(ctx context.Context, structure []byte) ([]byte, error)
 }
 
 // SignObject signs a JSON object as a JWS (RFC 7515) and returns the compact serialization. The
-// protected header contains alg, kid, and typ. The signature of a receipt cannot result from this,
-// because its payload is a hash and not an object.
+// protected header contains alg, kid, and typ. The result cannot be mistaken for the signature of a
+// receipt, whose payload is a hash and not an object.
 func (s *Signer) SignObject(ctx context.Context, object []byte) (string, error) {
 	if !bytes.HasPrefix(object, []byte("{")) {
 		return "", errors.New("keys: expected the text of a JSON object")
