@@ -567,8 +567,8 @@ func embeds(doc *ast.CommentGroup) bool {
 // constant reports whether a variable is effectively a constant. An interface check such as var _ I
 // = T{} has no value. Code could assign to a sentinel error but never does, and Go has no other way
 // to declare an error value. A function returned by sync.OnceValue or sync.OnceValues has no
-// arguments and computes its result on the first call. Except for the duration of a call, such a
-// function is the same as a function that computes its result on each call.
+// arguments and computes its result on the first call. Such a function differs only in speed from a
+// function that computes its result on each call.
 func constant(spec *ast.ValueSpec) bool {
 	if once, ok := spec.Type.(*ast.StructType); ok && len(spec.Values) == 0 {
 		return len(once.Fields.List) > 0 && selects(once.Fields.List[0].Type, "sync", "Once")

@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// maxProgram is the largest number of lines of a program in docs/library.md, without its imports,
+// maxProgram is the maximum number of lines in a program in docs/library.md, not counting imports,
 // comments, and blank lines.
 const maxProgram = 60
 

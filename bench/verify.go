@@ -21,7 +21,7 @@ func (b *bench) integrity() []result.Line {
 
 // hashing compares the time of verification without signatures with the time of computing only the
 // SHA-256 digest of the same bytes. The short form omits this comparison, because other load on the
-// machine distorts the ratio of the two times.
+// machine distorts the ratio of the times.
 func (b *bench) hashing() []result.Line {
 	us := ours(nil)
 	hash := race.Once(func(round int) error {

@@ -71,8 +71,8 @@ const maxMantissa = 800
 
 // plainDecimal reports whether a number without an exponent is certainly in canonical form. A
 // decimal with up to 15 significant digits keeps its value when it is converted to a double and
-// back (DBL_DIG). Therefore, no two such decimals convert to the same double, and such a decimal is
-// the shortest text for its double. The notation must also be that of ECMAScript, which RFC 8785
+// back (DBL_DIG). Therefore, no two of these decimals convert to the same double, and each of them
+// is the shortest text for its double. The notation must also be that of ECMAScript, which RFC 8785
 // section 3.2.2.3 adopts: no trailing zero, no negative zero, and no exponent from 1e-6 up to 1e21.
 func plainDecimal(text, integer, fraction []byte) bool {
 	if len(fraction) == 0 {

@@ -191,10 +191,10 @@ func hits(eight []byte) uint64 {
 	return (w | (w - ones*0x20) | (w ^ ones*'"' - ones) | (w ^ ones*'\\' - ones)) & highs
 }
 
-// AppendString appends the canonical form of a string (RFC 8785 section 3.2.2.2) to dst: in
-// quotation marks, with the two-character escapes \" \\ \b \t \n \f \r, with \u00xx and lowercase
-// digits for other control characters, and with all other characters unchanged. The text must be
-// valid UTF-8.
+// AppendString appends the canonical form of a string (RFC 8785 section 3.2.2.2) to dst, in
+// quotation marks. It uses the two-character escapes \" \\ \b \t \n \f \r, and \u00xx with
+// lowercase digits for other control characters. All other characters are unchanged. The text must
+// be valid UTF-8.
 func AppendString[T ~string | ~[]byte](dst []byte, text T) []byte {
 	dst = append(dst, '"')
 	start := 0

@@ -103,8 +103,8 @@ func TestRunner(t *testing.T) {
 	}
 }
 
-// breakVerifier returns the path of a copy of the JavaScript verifier in which one line is
-// replaced.
+// breakVerifier copies the JavaScript verifier, replaces one line of the copy, and returns its
+// path.
 func breakVerifier(t *testing.T, file, line, broken string) string {
 	t.Helper()
 	dir := t.TempDir()

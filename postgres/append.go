@@ -16,8 +16,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
 
-// nameOf returns the hash that identifies a stream. It covers all names in the stream, each of
-// which is preceded by its length.
+// nameOf returns the hash that identifies a stream. It covers all names in the stream. Each name is
+// preceded by its length.
 func nameOf(s chain.Stream) []byte {
 	var text []byte
 	for _, name := range []string{s.Issuer, s.Workspace} {

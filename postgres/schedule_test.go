@@ -125,7 +125,7 @@ func publish(t *testing.T, l *postgres.Ledger) published {
 	return published{tree.Size(), tree.Root()}
 }
 
-// rootsOf returns the root of every prefix of the list of receipts.
+// rootsOf returns the roots of all prefixes of the receipt list.
 func rootsOf(list []canon.Digest) []merkle.Hash {
 	tree := new(merkle.Tree)
 	roots := []merkle.Hash{tree.Root()}

@@ -43,9 +43,10 @@
 //	  path leads to
 //
 // In open objects, they are members such as pin_sha256 next to pin, and members named hash or
-// args_hash next to any withheld member. Some digests are withheld wherever they occur: the SHA-256
-// of the value and of each string in it, and the digests listed above. Existing entries of
-// redactions[] keep their proof_hash, unless it is equal to one of these digests.
+// args_hash next to any withheld member. Some digests are withheld wherever they occur. These are
+// the SHA-256 of the value, the SHA-256 of each string in the value, and the digests listed above.
+// Existing entries of redactions[] keep their proof_hash, unless it is equal to one of these
+// digests.
 //
 // # What is never withheld
 //

@@ -14,8 +14,8 @@ type view struct {
 	marks []mark // ascending
 }
 
-// A mark states that the bytes of a view that begin at offset at represent the bytes of the
-// original string that begin at offset source.
+// A mark states that the bytes from offset at in a view correspond to the bytes from offset source
+// in the original string.
 type mark struct{ at, source uint32 }
 
 // source converts a position in the view to a position in the original string.

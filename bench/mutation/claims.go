@@ -222,7 +222,7 @@ This reference lists promises of the documentation, and the evidence for each: t
 	return b.String(), nil
 }
 
-// sweeps lists the tests of which CI runs only a part, with the commands that run them completely.
+// sweeps lists the tests that CI runs only in part, with the commands that run them completely.
 //
 //go:embed sweeps.md
 var sweeps string

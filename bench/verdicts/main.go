@@ -3,7 +3,7 @@
 //
 //	go run ./verdicts [-mutants N] [-seed N] OLD NEW KEYS PATH...
 //
-// OLD and NEW are paths of the two versions, and KEYS is a trust file. It prints each difference.
+// OLD and NEW are the paths of two binaries, and KEYS is a trust file. It prints each difference.
 // The exit code is 1 if there is a difference.
 package main
 

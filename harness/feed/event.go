@@ -77,9 +77,9 @@ type Event struct {
 
 // appendEvent appends an event as a frame of server-sent events. The frame contains the event's ID,
 // its kind, and its object on one line. Each line ends with LF, and an empty line ends the frame. A
-// line break in JSON text can occur only between tokens, and is replaced by a space. appendEvent
-// returns dst and an error if the ID or the kind cannot be part of a line, or if there is no
-// object.
+// line break in JSON text can occur only between tokens, and is replaced by a space. If the ID or
+// the kind cannot be part of a line, or if there is no object, appendEvent returns dst and an
+// error.
 func appendEvent(dst []byte, e Event) ([]byte, error) {
 	switch {
 	case !isLine(e.ID):

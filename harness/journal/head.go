@@ -79,7 +79,7 @@ func openHead(path string) (*headFile, error) {
 	return f, nil
 }
 
-// write replaces the older of the two heads.
+// write replaces the older head.
 func (f *headFile) write(h head) error {
 	_, err := f.file.WriteAt(h.text(), f.turn*sector)
 	f.turn = (f.turn + 1) % headPlaces

@@ -148,7 +148,7 @@ func (a *Aggregate) apply(p *part, n int) {
 	a.count(p.currency, n)
 	a.totals.of(p.verified).apply(p, n)
 	a.ranked.apply(p, n)
-	if !p.timed { // such a receipt is counted in the totals, but in no bin
+	if !p.timed { // the receipt is counted in the totals, but in no bin
 		return
 	}
 

@@ -11,7 +11,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// rows returns the rows of the table of disagreements in docs/foreign.md.
+// rows returns the rows of the "disagreements" table in docs/foreign.md.
 func rows(t testing.TB) (list [][]string) {
 	t.Helper()
 	text, err := os.ReadFile("../../docs/foreign.md")

@@ -180,9 +180,8 @@ func isIndex(token string) bool {
 	return err == nil
 }
 
-// Unread describes how many records of the log were not read, and of which types, because any of
-// these records may be an action that the receipt does not list. It returns "" if all records were
-// read.
+// Unread describes the number and the types of the log's records that were not read. Any of these
+// records may be an action that the receipt does not list. It returns "" if all records were read.
 func (r *Reading) Unread() string {
 	records, types := 0, 0
 	var names []string

@@ -67,8 +67,8 @@ func (c *Counts) Add(o *Counts) {
 	add(&c.Unchecked, o.Unchecked)
 }
 
-// Leave adds, as in a summary, the number of checks that were not made for each code, and the
-// number of withheld values.
+// Leave adds the number of checks that were not made, by code, and the number of withheld values,
+// in the same way as a summary does.
 func (c *Counts) Leave(unchecked map[receipt.Code]int, withheld int) {
 	more := map[receipt.Code]int64{}
 	for code, n := range unchecked {

@@ -293,8 +293,8 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestDeletedFiles verifies that a monitor that has read all entries detects files that the log
-// deletes later, whether or not the log grows, and that the finding names the file.
+// TestDeletedFiles verifies that a monitor that has read all entries detects if the log later
+// deletes a file, whether or not the log grows. The finding must name the file.
 func TestDeletedFiles(t *testing.T) {
 	for _, deleted := range [][]string{{"tile/0/000", "tile/entries/000"}, {"tile/0/000"}, {"tile/entries/000"}} {
 		for growth := range 2 {

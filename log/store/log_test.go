@@ -275,9 +275,9 @@ func TestOpenHashTiles(t *testing.T) {
 	closeLog(t, open(t, c))
 }
 
-// TestMissingTile verifies that, after a tile has been deleted from an open log, requests that need
-// the tile fail with status 500 and a warning that names the tile, instead of reporting that the
-// log has no such entry.
+// TestMissingTile deletes a tile from an open log. Requests that need the tile must then fail with
+// status 500 and a warning that names the tile. They must not report that the log has no such
+// entry.
 func TestMissingTile(t *testing.T) {
 	c := newLarge(t)
 	var mu sync.Mutex

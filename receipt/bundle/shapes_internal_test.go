@@ -11,7 +11,7 @@ var WithoutPaths = withoutPaths
 // Update is the flag with which the tests rewrite committed files.
 var Update = flag.Bool("update", false, "write testdata/draft.json and the tables of docs/bundles.md")
 
-// A Shape is an example of one of the 16 forms of secrets. The source code of this file contains no
+// A Shape is an example of one of the 16 secret formats. The source code of this file contains no
 // complete example.
 type Shape struct{ Name, Text string }
 

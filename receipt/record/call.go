@@ -195,8 +195,8 @@ func (c *call) sendsNothing() bool {
 	return false
 }
 
-// end records an end of the call. An end with a stated status replaces an end without a status, and
-// the two do not conflict.
+// end records an end of the call. An end with a stated status replaces an end without a status,
+// which is not a conflict.
 func (c *call) end(outcome string, stated bool) {
 	c.outcomes = c.outcomes || stated && c.judged && c.outcome != outcome
 	if c.outcome == "" || stated && (!c.judged || c.outcome == "succeeded") {

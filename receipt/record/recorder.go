@@ -121,7 +121,7 @@ func (r *Recorder) apply(e *event.Event) (covered bool, err *event.Error) {
 	return true, nil
 }
 
-// fit refuses an event with a member of the wrong type, even if the member is not used, so that the
+// fit rejects an event with a member of the wrong type, even if the member is not used, so that the
 // validity of a line does not depend on other lines. The functions that apply events rely on this
 // check.
 func (r *Recorder) fit(e *event.Event) {

@@ -139,8 +139,8 @@ func (s *sourced) about(r *run, e *event.Event) receipt.Object {
 	return o
 }
 
-// continuity returns the counts of pairs of successive writes to the same path, grouped by whether
-// the second write started from the result of the first, and the paths that something else changed
+// continuity counts the pairs of successive writes to the same path, grouped by whether the second
+// write started from the result of the first. It also returns the paths that something else changed
 // between two writes. These paths are not yet in the form that the list of writes uses; the
 // function placed converts them.
 func continuity(r *run, e *event.Event, n canon.Node) receipt.Object {

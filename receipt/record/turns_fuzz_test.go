@@ -49,8 +49,8 @@ func FuzzTurn(f *testing.F) {
 	})
 }
 
-// end plays the lines, and returns the draft. The argument from is the index of the first of these
-// lines in the script.
+// end plays the lines, and returns the draft. The argument from is the index of the first line in
+// the script.
 func end(t *testing.T, tr *record.Turn, lines []string, from int) (string, error) {
 	t.Helper()
 	for i, line := range lines {

@@ -311,7 +311,7 @@ func (a *author) observedEgress() *episode {
 	})
 }
 
-// observedWrite is a call with two writes, of which the tool reports only one. The other write is
+// observedWrite is a call with two writes. The tool reports only one of them. The other write is
 // recorded by a span or in the transcript.
 func (a *author) observedWrite() *episode {
 	id, tool, in, out := a.name("call"), a.name("tool"), a.value(), a.value()

@@ -17,7 +17,8 @@ func (o object) json() []byte { return o.over(nil, canon.Node{}) }
 
 // over appends an object from a canonical document to b. The members of o are added, and replace
 // members with the same names. The result is also canonical: RFC 8785 section 3.2.3 sorts names by
-// UTF-16 code units, which is the same as byte order if at least one of the two names is ASCII.
+// UTF-16 code units, which is the same as byte order if at least one of two compared names is
+// ASCII.
 func (o object) over(b []byte, n canon.Node) []byte {
 	b = append(b, '{')
 	begin := len(b)

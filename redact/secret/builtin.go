@@ -1,9 +1,9 @@
 package secret
 
-// Default returns detectors for everyday use. They find the secrets that Upstream finds, except
-// placeholders and examples; service tokens with a distinctive form; values assigned to the names
-// of services whose tokens have no distinctive form; and random-looking values assigned to names
-// such as password, token, and secret.
+// Default returns detectors for everyday use. They find the secrets that Upstream finds, except for
+// placeholders and examples. They also find service tokens with a distinctive form; values assigned
+// to the names of services whose tokens have no distinctive form; and random-looking values
+// assigned to names such as password, token, and secret.
 func Default() []Detector {
 	var list []Detector
 	list = append(list, protocolTokens()...)

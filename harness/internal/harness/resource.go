@@ -8,8 +8,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// A place consists of the workspace, the session, and the task of a resource, each of which is ""
-// if there is none.
+// A place consists of the workspace, the session, and the task of a resource. Each of them is "" if
+// there is none.
 type place struct{ workspace, session, task string }
 
 // orNone returns the string at a pointer, or "" if it is nil.

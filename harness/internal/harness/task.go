@@ -177,7 +177,7 @@ func (h *Harness) readTask(r *protocol.Request) (*Task, error) {
 	t := new(Task)
 	t.ID, t.CreatedBy = h.newID("task"), actorOf(r)
 
-	// The path, the body, or both specify the session. If both specify it, the two IDs must be
+	// The path, the body, or both specify the session. If both specify an ID, the IDs must be
 	// equal.
 	inBody, err := textMember(r, "session_id")
 	if err != nil {

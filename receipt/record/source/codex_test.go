@@ -73,9 +73,9 @@ func TestInterruptedCommand(t *testing.T) {
 	}
 }
 
-// TestSettings verifies that the settings that Codex writes when it opens a session again neither
-// extend the last turn nor belong to it, and that data that Codex passes to the model as the output
-// of no call does not make lists incomplete.
+// TestSettings verifies that settings that Codex writes when it reopens a session neither extend
+// the last turn nor belong to it. Data that Codex passes to the model, but that is not the output
+// of a call, must not make lists incomplete.
 func TestSettings(t *testing.T) {
 	ended := codexTurn("on-request", settings, goal, codexCall("exec_command"), codexOutput("Exit code: 0\nOutput:\n"), complete)
 	opened := ended + strings.Replace(codexTurn("", settings), "00:00:03", "09:00:00", 1)

@@ -83,9 +83,9 @@ func exceptions() (all []string) {
 		"claude-code-with-plan.jsonl assistant.message.id: that of another") // the counts become larger, because two messages are combined into one
 }
 
-// lost describes each incorrect claim in the draft of a damaged log: a smaller amount that is not
-// marked as unreported, a call that succeeded only according to this draft, or a stated value that
-// was unreported before the damage.
+// lost describes each incorrect claim in the draft of a damaged log. The claim may be a smaller
+// amount that is not marked as unreported, a call that succeeded only according to this draft, or a
+// stated value that was unreported before the damage.
 func lost(t *testing.T, right told, want map[string]float64, r told) (all []string) {
 	t.Helper()
 	got := amountsOf(t, r.Draft)

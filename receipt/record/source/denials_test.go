@@ -175,8 +175,8 @@ func TestRelayedCalls(t *testing.T) {
 	}
 }
 
-// TestInferredEnd verifies that the end of a turn ends the task, even if only a Stop hook shows it,
-// and that such an end is marked as inferred.
+// TestInferredEnd verifies that the end of a turn ends the task, even if only a Stop hook shows the
+// end of the turn. The end of the task must be marked as inferred.
 func TestInferredEnd(t *testing.T) {
 	const hook = `"type":"progress","data":{"type":"hook_progress","hookEvent":"Stop","hookName":"Stop","command":"x"}`
 	stopped := strings.Replace(said, `"content"`, `"stop_reason":"end_turn","content"`, 1)

@@ -107,8 +107,8 @@ func TestSharedIDs(t *testing.T) {
 	}
 }
 
-// TestDamagedLines verifies which locations are unreported after damage that TestDamage found and
-// that does not change the type of a record.
+// TestDamagedLines uses damage that TestDamage found, and that does not change the type of a
+// record. It verifies which locations are then unreported.
 func TestDamagedLines(t *testing.T) {
 	const ended, over = "/lifecycle/final_state", "/lifecycle/completed_at"
 	message := func(id, usage string) string {

@@ -294,8 +294,8 @@ func TestEndlessStream(t *testing.T) {
 	}
 }
 
-// TestEditOfNothing verifies that an edit that replaces no text is recorded as one that may have
-// created the file.
+// TestEditOfNothing verifies that an edit that replaces no text is recorded as an edit that may
+// have created the file.
 func TestEditOfNothing(t *testing.T) {
 	r := toldOf(t, []string{
 		asked,

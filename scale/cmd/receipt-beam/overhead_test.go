@@ -17,7 +17,7 @@ import (
 )
 
 // BenchmarkOverhead measures the cost per receipt with prism, and without an engine if the same
-// rows are written. The ratio of the two is the overhead of the engine.
+// rows are written. The ratio of these times is the overhead of the engine.
 func BenchmarkOverhead(b *testing.B) {
 	for _, n := range []int{10_000, 100_000, 1_000_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {

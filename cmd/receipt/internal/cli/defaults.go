@@ -129,11 +129,11 @@ func RefuseShared(path string) error {
 	return nil
 }
 
-// ConfigFile returns the path of a file of this program in the user's configuration directory, or
+// ConfigFile returns the path of a file in the user's configuration directory for this program, or
 // "" if the user has no such directory.
 func ConfigFile(e *Env, name string) string { return programFile(configDir(e), name) }
 
-// DataFile returns the path of a file of this program in the user's data directory, or "" if the
+// DataFile returns the path of a file in the user's data directory for this program, or "" if the
 // user has no such directory.
 func DataFile(e *Env, name string) string { return programFile(dataDir(e), name) }
 

@@ -27,8 +27,8 @@ type memory struct {
 }
 
 // An index maps the absolute paths of logs to the results of surveying these logs. It maps the path
-// of the first log in a group of related logs to the group, and the ID of the first receipt of a
-// task to the task's latest receipt.
+// of the first log in a group of related logs to the group. It also maps the ID of a task's first
+// receipt to the task's latest receipt.
 type index struct {
 	Tool     string // version of the program that wrote the index, because other versions may read logs differently
 	Logs     map[string]*keptLog

@@ -81,9 +81,9 @@ func (v *surveyor) sight(places []*place) (list []*sighted) {
 	return list
 }
 
-// isAside reports whether a file that is not a log is one that an agent stores next to its logs and
-// that states no action: agent-ID.meta.json next to the log of a subagent of Claude Code, and the
-// index of the snapshots of Copilot CLI.
+// isAside reports whether a file that is not a log is known to state no action. Such files are
+// agent-ID.meta.json, which Claude Code stores next to the log of a subagent, and the index of
+// Copilot CLI's snapshots.
 func isAside(path string) bool {
 	if dir, name := filepath.Split(path); name == "index.json" {
 		return filepath.Base(dir) == "rewind-file-snapshots"

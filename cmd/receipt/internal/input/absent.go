@@ -78,7 +78,7 @@ func misnumbered(path string) string {
 	return "lines and items are numbered from 1: " + file + ":1"
 }
 
-// namesIn returns the names of some of the files in a directory.
+// namesIn returns the names of some files in a directory.
 func namesIn(dir string) (names []string) {
 	f, err := os.Open(dir)
 	if err != nil {

@@ -39,9 +39,9 @@ func ClaimsOf(e *cli.Env, key *keys.PublicKey) (string, error) {
 	return filepath.Join(dir, key.Fingerprint()), nil
 }
 
-// Claim durably records in a state file that a witness cosigns a checkpoint. It rejects a second
-// tree of the same size for a log, and a tree that is smaller than a tree that the witness cosigned
-// for that log before.
+// Claim durably records in a state file that a witness cosigns a checkpoint. For each log, it
+// rejects a second tree of the same size, and a tree that is smaller than one that the witness has
+// already cosigned.
 //
 // Claims are only appended and never changed. After a process has appended its claim, it reads the
 // file again. Only the first claim for a size is valid. Therefore, if two processes cosign

@@ -124,8 +124,9 @@ func (s *scene) observe() (seen statement.Observed, anchored stream.Level) {
 	return o.stream(v, &s.summary, garden), o.anchored(v, &s.summary, "")
 }
 
-// TestCheckpointOfStream verifies when a checkpoint shows the length of a stream at a time: only if
-// the checkpoint's tree belongs to the stream, and an independent witness cosigned the checkpoint.
+// TestCheckpointOfStream verifies that a checkpoint shows the length of a stream at a certain time
+// only if the checkpoint's tree belongs to the stream and an independent witness has cosigned the
+// checkpoint.
 func TestCheckpointOfStream(t *testing.T) {
 	two := receipt.Policy{Checkpoint: receipt.CheckpointRule{Cosigners: receipt.Quorum{Threshold: 2}}}
 	for name, c := range map[string]struct {

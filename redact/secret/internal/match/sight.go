@@ -10,7 +10,7 @@ type sight struct {
 	need   byteSet // one of these bytes must follow; none of them is in skip
 	gap    byteSet // bytes that may precede the run
 	within int     // maximum number of bytes before the run
-	run    byteSet // bytes of which the run consists
+	run    byteSet // the set of bytes in the run
 	min    int     // minimum length of the run
 }
 

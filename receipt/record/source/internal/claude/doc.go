@@ -44,8 +44,8 @@
 // runs that appear only in the text of a command are in read_from_command. These are only hints,
 // because the command may have failed or done something else.
 //
-// Cost: cost-state (since about 2.1.300) states the cost of the session since it was first started,
-// which is not the cost of a task, so it is not read.
+// Cost: cost-state (since about 2.1.300) is not read, because it states the cost of the entire
+// session since its first start, and not the cost of a task.
 //
 // Prompts and links: metadata.source.prompts contains the number of prompts, and the SHA-256 of the
 // JSON array of their contents (RFC 8785). Links to pull requests and published pages are

@@ -101,7 +101,7 @@ func sound(s *story.Story, role string, message canon.Node) bool {
 	return ok
 }
 
-// textOf returns the beginning of the text of a message or of a tool's result.
+// textOf returns the beginning of the text in a message or in a tool's result.
 func textOf(n canon.Node) string {
 	content := n.Member("content")
 	if content.Kind() == canon.KindString {

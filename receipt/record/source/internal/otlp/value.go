@@ -201,7 +201,7 @@ func Looks(text string) bool {
 	return slices.ContainsFunc(members(), func(name string) bool { return strings.HasPrefix(text, `{"`+name+`":[`) })
 }
 
-// members lists the members of which an export must have at least one.
+// members lists the possible top-level members. An export must have at least one of them.
 func members() []string {
 	return []string{"resourceSpans", "resourceLogs", "resourceMetrics", "batches"}
 }
