@@ -12,8 +12,8 @@ import (
 )
 
 // A Checkpoint is the result of opening a signed checkpoint with a verifier's keys. Package stream
-// compares it with the receipts in an input. If the receipts are the leaves of the checkpoint's
-// tree, package stream passes the checkpoint on as [Evidence].
+// compares a Checkpoint with the receipts in an input. If the receipts are the leaves of the
+// checkpoint's tree, package stream passes the checkpoint on as [Evidence].
 type Checkpoint struct {
 	Claims   tlog.Checkpoint // content of the checkpoint; zero if it is not readable
 	Readable bool            // the text is a checkpoint

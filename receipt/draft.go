@@ -242,7 +242,8 @@ type AutonomyBudget struct {
 	Consumed Amounts  `json:"consumed"`
 }
 
-// Amounts contains the amounts in a budget. Nil amounts are omitted.
+// Amounts contains either the limits in a budget or the amounts that the task consumed. Nil amounts
+// are omitted.
 type Amounts struct {
 	USD          *float64 `json:"usd,omitzero"`
 	InputTokens  *int64   `json:"input_tokens,omitzero"`
@@ -398,7 +399,7 @@ type Chain struct {
 }
 
 // An OptionalDigest has three states: a digest, null (there is no content, for example before an
-// addition), and absent (unknown or withheld). The zero value is absent, so the JSON option
+// addition), and absent (unknown or withheld). The zero value means absent, so the JSON option
 // omitzero omits it.
 type OptionalDigest struct {
 	canon.Digest

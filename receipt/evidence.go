@@ -26,7 +26,7 @@ type Evidence struct {
 	// with proof_invalid. Every receipt is compared with every proof.
 	Proofs []*tlog.Proof
 
-	// Batches are batches of the content profile.
+	// Batches contains batches in the content profile.
 	Batches []Batch
 
 	// Timestamps show that receipts, or checkpoints that include them, existed before a certain
@@ -361,7 +361,7 @@ func (s redactionStep) check(doc *canon.Document, holds bool, rep *Report) {
 	case len(s.evidence.disclosures) == 0:
 		s.notDisclosed(withheld, rep)
 		return
-	case !holds: // the commitments can be trusted no more than the rest of the receipt
+	case !holds: // the commitments are no more trustworthy than the rest of the receipt
 		s.watched.seeAll(pieceDisclosures)
 		rep.omit(StepRedactions, CodeStepNotReached, "redactions: the receipt does not fit its hash or its schema")
 		return

@@ -23,7 +23,8 @@ type Foreign struct {
 	// of signatures, and not about the validity of signatures. A failed result refutes the receipt.
 	Checks []Check
 
-	// Signatures are the signatures of the receipt. If there are none, the receipt is unsigned.
+	// Signatures contains the signatures of the receipt. If there are none, the receipt is
+	// unsigned.
 	Signatures []ForeignSignature
 	All        bool // all signatures must be by trusted keys, instead of only one; see also Inclusions
 

@@ -19,7 +19,8 @@ import (
 )
 
 // A forger creates mutants of valid receipts. It has the private keys of the fixtures, so it can
-// seal and sign a mutant again. The hash then matches, and the schema and the policy decide.
+// seal and sign a mutant again. The hash then matches, so the verdict depends on the schema and the
+// policy.
 type forger struct {
 	seeds   []*mutate.Value
 	small   []*mutate.Value // seeds that can be verified quickly
@@ -131,7 +132,7 @@ func (f *forger) mutant(c mutate.Choices) (m mutant) {
 }
 
 // seal updates the hash of a mutant and signs the mutant, usually as its issuer would. A document
-// that is not JSON or has no chain does not change.
+// that is not JSON or has no chain is not changed.
 func (f *forger) seal(c mutate.Choices, tree *mutate.Value) (hash string) {
 	inner := tree.Member("chain")
 	doc, err := canon.Parse(tree.Append(nil))

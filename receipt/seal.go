@@ -121,7 +121,7 @@ func refusals(root canon.Node, head chain.Head) []Problem {
 	}
 	problems = append(problems, impossible(head)...)
 
-	// If a draft names its predecessor, that must be the head.
+	// If a draft names its predecessor, the predecessor must be the head.
 	previous := link.Member("previous_receipt_hash")
 	if !previous.IsZero() && string(previous.AppendCanonical(nil)) != string(previousText(head)) {
 		problems = append(problems, Problem{"/chain/previous_receipt_hash", CodeChainBreak,
@@ -324,7 +324,7 @@ func (s *Sealed) Sign(ctx context.Context, signer Signer) (*Sealed, error) {
 		return nil, fmt.Errorf("receipt: sign: the receipt has %d signatures, and verifiers examine no more", maxSignatures)
 	}
 
-	// The hash does not cover the signatures, so it remains the same.
+	// The hash does not cover the signatures, so the hash remains the same.
 	c := *s
 	if c.doc, err = canon.Parse(withSignature(root, entry)); err != nil {
 		return nil, fmt.Errorf("receipt: sign: %w", err)

@@ -105,8 +105,8 @@ func (t *tally) add(i int, n canon.Node) {
 		Plain:     t.policy.Plain,
 	}
 
-	// A Trust checks only the form and the mathematical validity. The judge determines which keys
-	// may sign for the issuer, and when.
+	// A Trust checks only the form and the mathematical validity of signatures. The judge
+	// determines which keys may sign for the issuer, and when.
 	key, err := t.trust.CheckSignature(t.message, &t.entry)
 	result := SignatureResult{Status: SignatureValid, Algorithm: algorithmName(t.entry.Algorithm)}
 	if key != nil {
@@ -222,9 +222,9 @@ func (t *tally) noWitness(key *Key) string {
 }
 
 // stand counts a checkpoint as a signature. The key of the checkpoint must have both roles and be
-// allowed to sign for the issuer of the receipt. If the receipt names a key, it must be that key. A
-// checkpoint of any other log shows that the receipt was included, but not who issued it. The first
-// checkpoint that counts is reported.
+// allowed to sign for the issuer of the receipt. If the receipt names a key, the checkpoint's key
+// must be that key. A checkpoint of any other log shows that the receipt was included, but not who
+// issued it. The first checkpoint that counts is reported.
 func (t *tally) stand() {
 	var best SignatureResult
 	var why *Key

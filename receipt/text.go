@@ -58,8 +58,8 @@ func quotedList(list []string) string {
 // withheldName replaces the name of a member in a report if the name looks like a secret.
 const withheldName = "[withheld]"
 
-// withholdSecrets removes names of members that look like secrets from a report. It is applied to
-// every report, so that all output formats contain the same names.
+// withholdSecrets removes member names that look like secrets from a report. It is applied to every
+// report, so that all output formats contain the same names.
 func withholdSecrets(r *Report) {
 	for i := range r.Checks {
 		c := &r.Checks[i]

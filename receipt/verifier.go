@@ -67,7 +67,8 @@ func (r *Receipt) Report() *Report { return r.report }
 // JSON returns the canonical form of the receipt.
 func (r *Receipt) JSON() []byte { return slices.Clone(r.canonical) }
 
-// MarshalJSON returns the canonical form of the receipt. It does not include changes to the fields.
+// MarshalJSON returns the canonical form of the receipt. The result does not include changes to the
+// fields.
 func (r *Receipt) MarshalJSON() ([]byte, error) {
 	if r.canonical == nil {
 		return nil, errors.New("receipt: the receipt was not verified; Verifier.Open returns verified receipts")
@@ -201,7 +202,7 @@ func (v *Verifier) judge(doc *canon.Document, rep *Report) {
 		v.watched.seeAll(pieceMaterials)
 	}
 
-	// The following steps require the schema and the hash to be valid. If one of them is not, these
+	// The following steps require the schema and the hash to be valid. If either is invalid, these
 	// steps record that.
 	checkLink(root, rep, v.policy.Strict)
 	batchStep{v}.check(doc, schemaHolds && hashHolds, rep)
@@ -215,7 +216,7 @@ func (v *Verifier) judge(doc *canon.Document, rep *Report) {
 	v.conclude(rep)
 }
 
-// conclude sets the verdict, which no other code does. The verdict "verified" requires positive
+// conclude sets the verdict. No other code sets it. The verdict "verified" requires positive
 // evidence: all steps are present, the required steps have passed, and no step has failed.
 func (v *Verifier) conclude(rep *Report) {
 	rep.skipUnreached()
@@ -363,9 +364,8 @@ func (v *Verifier) weigh(rep *Report, c Check) {
 	v.conclude(rep)
 }
 
-// A Rule is a requirement of the caller for the content of receipts. A Rule must be safe for
-// concurrent use. Its result must depend only on the document, so that equal receipts have equal
-// verdicts.
+// A Rule is a caller's requirement for the content of receipts. A Rule must be safe for concurrent
+// use. Its result must depend only on the document, so that equal receipts have equal verdicts.
 type Rule interface {
 	// Name identifies the rule and its version in reports and summaries. It has up to 64
 	// characters, which are lowercase letters, digits, and underscores, such as "cost_limit_2".
