@@ -74,7 +74,7 @@ const (
 // checkNative must be fast, because it is called for most signatures. It allocates memory only if
 // it returns an error.
 func (s *Set) checkNative(k *trusted, message []byte, e *receipt.Entry) *receipt.SignatureError {
-	var sig [66]byte // the most that base64.Encoding writes for 88 characters
+	var sig [66]byte // the maximum number of bytes that base64.Encoding writes for 88 characters
 	if !decodeNative(&sig, e.Signature) {
 		return refuse(receipt.CodeMalformedSignature, `expected "base64:" and the 88 characters of padded base64 that stand for 64 bytes`)
 	}
@@ -102,11 +102,11 @@ const (
 	// table for that key. Computing the table of the base point takes as long as about 100 checks
 	// without tables. Computing the table of a key takes as long as about 30 such checks. A program
 	// that ends soon after the tables have been computed therefore takes at most twice as long as
-	// without them. About 200 more checks make up for the cost.
+	// without them. About 200 more checks make up for the cost of the tables.
 	tableAfter = 128
 
-	// maxTables is the maximum number of keys in a Set for which tables are computed. The first
-	// keys that are used often get the tables.
+	// maxTables is the maximum number of keys in a Set for which tables are computed. The tables
+	// are computed for the first keys that are used often.
 	maxTables = 16
 )
 

@@ -125,8 +125,8 @@ func (f *File) Revoke(id string, at time.Time, reason string) error {
 }
 
 // Marshal returns the file as JSON that is indented by two spaces and ends with a line feed. If
-// this is longer than [MaxSetBytes], Marshal omits the whitespace. If the result is still too long,
-// the error is a *[SetError], because no reader would accept the file. The keys are in their
+// this JSON is longer than [MaxSetBytes], Marshal omits the whitespace. If the result is still too
+// long, the error is a *[SetError], because no reader would accept the file. The keys are in their
 // original order. The members of a key are kid, the key material, the attributes that affect trust,
 // and the other members, in this order.
 func (f *File) Marshal() ([]byte, error) {

@@ -100,7 +100,7 @@ func checkEd25519(key []byte) *SetError {
 	return nil
 }
 
-// isPoint reports whether decoding key (RFC 8032 section 5.1.3) finds an x.
+// isPoint reports whether there is an x for the y in key (RFC 8032 section 5.1.3).
 func isPoint(key []byte) bool {
 	_, err := new(edwards25519.Point).SetBytes(key)
 	return err == nil

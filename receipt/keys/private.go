@@ -26,7 +26,7 @@ type PrivateKey struct {
 	public    *PublicKey
 }
 
-// newPrivate combines a private key with its public key, which it checks. The algorithm is one of
+// newPrivate checks a public key, and combines it with its private key. The algorithm is one of
 // [Algorithms], "Ed25519", or "" for the algorithm that the type of the key implies.
 func newPrivate(key crypto.Signer, id, algorithm string) (*PrivateKey, error) {
 	public, err := FromPublic(key.Public(), id, algorithm)
@@ -147,7 +147,7 @@ func ParsePrivate(data []byte) (*PrivateKey, error) {
 
 // For returns a copy of the key with the given roles and origin. The public key is trusted for
 // these roles, and the key signs or cosigns checkpoints for this origin. The roles and the origin
-// inform signers. A verifier uses only the roles and the origin in the trust file.
+// are only for signers. A verifier uses only the roles and the origin in the trust file.
 func (k *PrivateKey) For(roles []receipt.Role, origin string) *PrivateKey {
 	c := *k
 	c.public = k.public.clone()

@@ -125,7 +125,7 @@ func (k *PublicKey) members() []member {
 		list = append(list, text("alg", k.alg))
 	}
 
-	// These members are defined by the trust file.
+	// These members are specific to trust files.
 	if k.Issuers != nil {
 		list = append(list, member{"issuers", appendStrings(nil, k.Issuers)})
 	}

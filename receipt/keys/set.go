@@ -95,8 +95,8 @@ func (s *Set) NoteKeys() []receipt.NoteKey {
 	return list
 }
 
-// CheckRaw implements [receipt.RawTrust]. The message may be any bytes, which are exactly the
-// signed bytes. The algorithm is determined by the trusted key.
+// CheckRaw implements [receipt.RawTrust]. The message may consist of any bytes. Exactly these bytes
+// are signed. The algorithm is determined by the trusted key.
 func (s *Set) CheckRaw(message []byte, sig *receipt.ForeignSignature) (*receipt.Key, *receipt.SignatureError) {
 	candidates := rawKeys(s, sig)
 	if len(candidates) == 0 {

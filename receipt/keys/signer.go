@@ -275,8 +275,8 @@ func signToken(ctx context.Context, s rawSigner, alg algorithm, public *PublicKe
 	return signer.Sign(payload)
 }
 
-// An opaqueSigner passes the data that go-jose wants to sign to a rawSigner. Each opaqueSigner is
-// used for one signature, with the context for that signature.
+// An opaqueSigner uses a rawSigner to sign the data that it receives from go-jose. Each
+// opaqueSigner is used for one signature, with the context for that signature.
 type opaqueSigner struct {
 	ctx       context.Context
 	raw       rawSigner

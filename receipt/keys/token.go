@@ -97,8 +97,8 @@ func checkHeader(header []byte, e *receipt.Entry) (problem string) {
 		}
 	}
 
-	// The entry is not signed. Its values can be trusted only because the header contains the same
-	// values.
+	// The entry is not signed. The values in the entry can be trusted only because the header
+	// contains the same values.
 	if alg := root.Member("alg"); alg.Kind() != canon.KindString || !bytes.Equal(alg.Text(), e.Algorithm) {
 		return "alg of the header is not the entry's algorithm"
 	}
