@@ -216,7 +216,7 @@ type Lifecycle struct {
 	Failure     Object `json:"failure"`
 }
 
-// An Approval is a single decision: approved, denied, canceled, or timeout.
+// An Approval is a single decision: "approved", "denied", "canceled", or "timeout".
 type Approval struct {
 	ApprovalID   string       `json:"approval_id,omitzero"`
 	Actor        string       `json:"actor"`
@@ -289,7 +289,7 @@ type Model struct {
 	Reason   string `json:"reason,omitzero"`
 }
 
-// Cost is the task's cost. Currency is a currency code of three capital letters (ISO 4217).
+// Cost states what the task cost. Currency is a currency code of three capital letters (ISO 4217).
 type Cost struct {
 	Currency          string         `json:"currency"`
 	Total             float64        `json:"total"`
@@ -315,9 +315,9 @@ type SideEffects struct {
 	A2AHandoffs   []Handoff       `json:"a2a_handoffs"`
 }
 
-// A FileWrite is a single change to a file: create, modify, delete, or rename. A digest that is
-// omitted is unknown. There is no file before a create or after a delete. The corresponding digest
-// is written as null, even if its Null field is not set.
+// A FileWrite is a single change to a file. Operation is "create", "modify", "delete", or "rename".
+// A digest that is omitted is unknown. There is no file before "create" or after "delete". The
+// corresponding digest is written as null, even if its Null field is not set.
 type FileWrite struct {
 	Path         string         `json:"path"` // relative to the workspace
 	Operation    string         `json:"operation"`
@@ -352,8 +352,8 @@ type ToolCall struct {
 	Metadata   Object       `json:"metadata,omitzero"`
 }
 
-// A Handoff is work that was handed to another agent; its status is accepted, rejected, failed, or
-// completed.
+// A Handoff is work that was handed to another agent. Status is "accepted", "rejected", "failed", or
+// "completed".
 type Handoff struct {
 	TargetAgent string `json:"target_agent"`
 	TaskID      string `json:"task_id"`
