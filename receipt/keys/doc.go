@@ -7,15 +7,16 @@
 // section 6, RFC 8037 section 2, RFC 9964 section 3) and
 //
 //	kid      required, unique in the file, at most 1,024 bytes
-//	alg      required for RSA and AKP; for EC that of the curve; for Ed25519
-//	         absent, "EdDSA", "Ed25519", or "ed25519", which all mean the same
+//	alg      required for RSA and AKP; for EC, the algorithm of the curve if
+//	         present; for Ed25519, absent, "EdDSA", "Ed25519", or "ed25519",
+//	         which all mean the same
 //	use      "sig" if present
 //	key_ops  contains "verify" if present
-//	issuers  the issuer.id values that the key may speak for; absent: only the
-//	         one that the caller names
-//	roles    of issuer, witness, checkpoint; absent: issuer. A key for
-//	         ML-DSA-44 needs witness or checkpoint
-//	origin   of a checkpoint key: the name of the log; of a witness: the name
+//	issuers  the issuer.id values that the key may sign for; if absent, only
+//	         the one that the caller names
+//	roles    any of "issuer", "witness", and "checkpoint"; if absent, "issuer".
+//	         A key for ML-DSA-44 needs "witness" or "checkpoint"
+//	origin   for a checkpoint key, the name of the log; for a witness, the name
 //	         in its cosignatures, if that is not the kid
 //	nbf exp  valid if nbf ≤ t < exp; whole seconds since 1970 (NumericDate
 //	         without fractions), up to the end of the year 9999; if absent,
@@ -37,9 +38,10 @@
 //	          signatures are valid.
 //	EdDSA ES256 ES384 ES512 PS256 PS384 PS512 RS256 RS384 RS512 ML-DSA-65
 //	          A detached compact JWS (RFC 7515 appendix F): "jws:", the protected
-//	          header, "..", the signature, both in base64url without padding. The
-//	          header has exactly alg, kid (the entry's key_id), and optionally iat
-//	          (the entry's signed_at in whole seconds).
+//	          header, "..", and the signature. The header and the signature are in
+//	          base64url without padding. The header contains exactly alg, kid (the
+//	          entry's key_id), and optionally iat (the entry's signed_at in whole
+//	          seconds).
 //
 // For each value, only one encoding is accepted: without whitespace, and with all unused bits zero.
 // The algorithm is determined by the trusted key, never by the token. If (r, s) is a valid ECDSA
