@@ -18,7 +18,7 @@ type Checkpoint struct {
 	Claims   tlog.Checkpoint // content of the checkpoint; zero if it is not readable
 	Readable bool            // the text is a checkpoint
 	Fault    string          // describes why the checkpoint is invalid or malformed; "" if it is not
-	Signed   bool            // a trusted key of the log has signed the checkpoint, and no part of it is invalid
+	Signed   bool            // a trusted key of the log has signed the checkpoint, and no part of the checkpoint is invalid
 
 	opened *checkpoint
 }
@@ -165,8 +165,8 @@ func noteFault(err error) string {
 	return err.Error()
 }
 
-// weigh adds a cosignature to those that count, or records why it does not count. A cosignature
-// with a stolen key never counts, because the thief can put any time into it.
+// weigh adds a cosignature to the list of those that count, or records why it does not count. A
+// cosignature with a stolen key never counts, because the thief can put any time into it.
 func (k *noteKeys) weigh(c *checkpoint, witness *Key, at time.Time) {
 	why := ""
 	switch code := untimely(witness, at, false); {
@@ -322,7 +322,7 @@ func (g *Growth) compare(from, to *tlog.Signed, x *tlog.Extension) {
 		return
 	}
 
-	// The proof must be about these two trees.
+	// The proof must refer to these two trees.
 	g.Code = CodeProofInvalid
 	if x == nil || x.Size1 != from.Size || x.Root1 != from.Root {
 		return

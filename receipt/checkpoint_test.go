@@ -161,7 +161,8 @@ func TestInclusionPolicy(t *testing.T) {
 		{"a", "log1 w1@0", "", cosigners(1, "w2"), short},
 		{"a", "log1 w1@0", "", cosigners(1, "w1", "w2"), verified()},
 		{"a", "stranger w1@0", "", cosigners(1), undecided(batch, receipt.CodeUnknownKey, "")},
-		// A group counts as one witness, and only the logs that the policy names are accepted.
+		// A group counts as one witness, and only the logs that are listed in the policy are
+		// accepted.
 		{"a", "log1 w1@0", "", nested, short},
 		{"a", "log1 w1@0 w2@0", "", nested, verified()},
 		{"a", "log1 w2@0 log2witness@0", "", nested, short},

@@ -44,10 +44,10 @@ type Evidence struct {
 	// computed from all receipts, so inclusion proofs are not needed.
 	Checkpoint *Checkpoint
 
-	// Uncompared is the reason why a checkpoint that was supplied could not be compared with the
-	// receipts. The receipts are then undecided. Uncompared is "" if no checkpoint was supplied or
-	// if it was compared. If Checkpoint is also set, Uncompared refers to it. A proof then shows
-	// inclusion in that checkpoint only if the proof results in the root of the same tree.
+	// Uncompared is the reason why a supplied checkpoint could not be compared with the receipts.
+	// The receipts are then undecided. Uncompared is "" if no checkpoint was supplied or if it was
+	// compared. If Checkpoint is also set, Uncompared refers to it. A proof then shows inclusion in
+	// that checkpoint only if the proof results in the root of the same tree.
 	Uncompared string
 }
 

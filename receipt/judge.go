@@ -14,7 +14,7 @@ type judge struct {
 	at       time.Time     // the time at which keys must be valid
 	undated  bool          // at is an issued_at that the source did not record
 	existed  time.Time     // the receipt existed before this time; zero if unknown
-	included []*checkpoint // checkpoints in the evidence that include the receipt and that their log has signed
+	included []*checkpoint // checkpoints in the evidence that include the receipt and have been signed by their log
 	kin      func() kinship
 }
 

@@ -117,8 +117,8 @@ func (c *Check) related() string {
 	return c.Related.String()
 }
 
-// word sets the detail or the reason of a check according to its cause, unless the check already
-// has one.
+// word sets the detail or the reason of a check according to the cause of the check, unless either
+// is already set.
 func (c *Check) word() {
 	if c.Detail != "" || c.Reason != "" {
 		c.nameStep()
@@ -158,7 +158,7 @@ func (c *Check) word() {
 	}
 }
 
-// nameStep turns the reason, which does not name the step, into the detail.
+// nameStep sets a missing detail to the name of the step, followed by the reason.
 func (c *Check) nameStep() {
 	if c.Detail == "" && c.Reason != "" {
 		c.Detail = c.Step.String() + ": " + c.Reason

@@ -235,8 +235,8 @@ func TestSignaturePolicy(t *testing.T) {
 // TestNobodyRefutesByAdding verifies that added entries do not refute an undecided receipt, unless
 // an entry is invalid, malformed, or signed with a key that is expired, revoked, or bound to
 // another issuer. The hash does not cover signature entries, so anyone who forwards a receipt can
-// add some. (There is one exception. The signature of an expired witness refutes a receipt if only
-// that witness is missing, and adding another valid witness can cause this.)
+// add some. (There is one exception: an expired witness's signature refutes a receipt if only that
+// witness is missing. Adding the signature of another valid witness can cause this.)
 func TestNobodyRefutesByAdding(t *testing.T) {
 	keys := testKeys()
 	strangers := newRing(receipt.Key{ID: "stranger"})

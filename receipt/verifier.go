@@ -273,7 +273,7 @@ func (v *Verifier) suffices(c Check) bool {
 }
 
 // OpenCheckpoint opens a signed note (C2SP tlog-checkpoint), using the keys of the verifier's trust
-// if that is a [LogTrust]. An invalid checkpoint is not an error; the field Fault of the result
+// if that is a [LogTrust]. An invalid checkpoint is not an error; the Fault field of the result
 // describes the invalid part. A Report shows whether a trusted log has signed the checkpoint.
 func (v *Verifier) OpenCheckpoint(note []byte) *Checkpoint {
 	c := newNoteKeys(v.trust, &v.policy.Checkpoint).open(note)
@@ -325,8 +325,8 @@ func (v *Verifier) unreadable(rep *Report, c Check) {
 	v.conclude(rep)
 }
 
-// link replaces the result for the link, if the link was not checked or was checked only within the
-// receipt.
+// link replaces the result for the link if the link was not checked, or was checked using only the
+// receipt itself.
 func (v *Verifier) link(rep *Report, c Check) {
 	c.word()
 	for i := range rep.Checks {
