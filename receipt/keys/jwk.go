@@ -253,8 +253,8 @@ func (k *PublicKey) parseRevoked(n canon.Node) *SetError {
 
 const endOf9999 int64 = 253402300799 // 9999-12-31T23:59:59Z
 
-// validity parses the start or the end of the period in which a key is valid. This is a NumericDate
-// or, if there is none, an RFC 3339 time, as in the JWK Sets of Veritas Acta.
+// validity parses the start or the end of the period in which a key is valid. The value is a
+// NumericDate or, if there is none, an RFC 3339 time, as in the JWK Sets of Veritas Acta.
 func validity(n canon.Node, name, text string) (time.Time, *SetError) {
 	if at := n.Member(text); n.Member(name).IsZero() && !at.IsZero() {
 		t, err := receipt.ParseTime(at.Text())

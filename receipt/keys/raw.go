@@ -25,8 +25,8 @@ func rawName(sig *receipt.ForeignSignature) string {
 }
 
 // rawKeys returns the trusted keys that may have made a signature. These are the keys that have the
-// ID or the material that the signature names. If the signature does not name a key, they are the
-// keys for the author or the role.
+// ID or the material that the signature names. If the signature does not name a key, the result
+// consists of the keys for the author or the role.
 func rawKeys(s *Set, sig *receipt.ForeignSignature) (list []*PublicKey) {
 	if sig.Public == nil && sig.KeyID != "" {
 		if k := s.byID[sig.KeyID]; k != nil {

@@ -294,7 +294,8 @@ func (o *opaqueSigner) SignPayload(input []byte, _ jose.SignatureAlgorithm) ([]b
 }
 
 // A ContextSigner makes signatures with a private key, which may be in a KMS or an HSM. It is
-// similar to a crypto.Signer, but its method has a context instead of a source of randomness.
+// similar to a crypto.Signer, but its method has a context parameter instead of a source of
+// randomness.
 //
 // If opts is crypto.Hash(0), for Ed25519 and ML-DSA, the argument of SignContext is the message
 // itself. For any other hash, the argument is the digest. An ECDSA signature is in ASN.1 DER, as
