@@ -3,8 +3,8 @@
 //	go run -C interop . -n 100000 -seed 1
 //
 // With -cases, it compares JavaScript with the command "receipt". The inputs are mutants of
-// attestations and of corpus cases. It prints how often each verdict occurred, and the first
-// differences. If there are any differences, the exit code is 1.
+// attestations and of corpus cases. The program prints how often each verdict occurred, and the
+// first differences. If there are any differences, the exit code is 1.
 //
 // The verdicts must be equal. The codes may differ, because a receipt can have several faults, and
 // a verifier reports only one of them.

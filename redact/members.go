@@ -199,8 +199,8 @@ func isCollection(folded string) bool {
 	return false
 }
 
-// collected returns the rule that withholds a value because of the name of the object or array that
-// contains the value, as in {"secrets": {"smtp": "…"}}.
+// collected returns the rule that withholds a value because of the name of the enclosing object or
+// array, as in {"secrets": {"smtp": "…"}}.
 func (p *memberRules) collected(list []byte, f frame) (rule string, ok bool) {
 	folded := foldName(string(list))
 	if !isCollection(folded) {

@@ -213,8 +213,8 @@ func TestRedactionsAreNoValues(t *testing.T) {
 	}
 }
 
-// TestPrivateJWK verifies that the private members of a JWK are withheld, and that no members of a
-// public key or of other objects are.
+// TestPrivateJWK verifies that the private members of a JWK are withheld. No member of a public key
+// or of another object may be withheld.
 func TestPrivateJWK(t *testing.T) {
 	const value = "q7Zk2mXw9Rb4TcVn8Jd5Ph3Lg6Fs1YaGxKuEoWiDtMz"
 	without := redact.Default()

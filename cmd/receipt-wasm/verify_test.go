@@ -462,7 +462,8 @@ func TestDisclosures(t *testing.T) {
 }
 
 // TestAttestation verifies that a receipt in an attestation is verified together with the
-// attestation, as by the command "receipt verify", and that open returns the receipt.
+// attestation, in the same way as in the command "receipt verify". It also verifies that open
+// returns the receipt.
 func TestAttestation(t *testing.T) {
 	task := read(t, "valid/task.json")
 	sealed, err := receipt.ParseSealed(task)

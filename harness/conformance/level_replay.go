@@ -161,8 +161,8 @@ func replayNamesMissing(ctx context.Context, s *suite) {
 	namesMissing(ctx, s, e, body, absent)
 }
 
-// namesMissing expects that a replay is refused or fails, and that the answer identifies the missing
-// resource by its ID and by one of five kinds.
+// namesMissing expects that a replay is rejected or fails, and that the answer identifies the
+// missing resource by its ID and by one of five kinds.
 func namesMissing(ctx context.Context, s *suite, e *ended, body object, id string) {
 	a := s.post(ctx, "", body, "v1/tasks/%s/replay", e.id).Status(202, 404, 409, 410)
 	details := a.Root().Member("error").Member("details")

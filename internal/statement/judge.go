@@ -105,11 +105,11 @@ func Judge(trust receipt.Trust, statements []*Signed, seen Observed, req Require
 	return &j.result
 }
 
-// bounded returns why a stream does not meet the conditions of AEL 0.1 for level 1 (checks e to j),
-// or "" if it does. The input must contain all receipts of the stream. No statement may be
-// contradicted, and no evidence may be missing. The last statement must be final, and there must be
-// a heartbeat between it and the first statement. Each statement except the last must limit the
-// time until the next, unless the requirements limit that time.
+// bounded explains why a stream does not meet the conditions of AEL 0.1 for level 1 (checks e to
+// j). It returns "" if the stream meets them. The input must contain all receipts of the stream. No
+// statement may be contradicted, and no evidence may be missing. The last statement must be final,
+// and there must be a heartbeat between it and the first statement. Each statement except the last
+// must limit the time until the next, unless the requirements limit that time.
 func (j *judge) bounded(list []*Signed) string {
 	open := func(s *Signed) bool { return !s.Final && s.Within == 0 && j.req.Heartbeat == 0 }
 	switch {
@@ -173,7 +173,8 @@ func inOrder(list []*Signed) []*Signed {
 	return list
 }
 
-// signer returns why the signature of a statement is not accepted, or "" if it is accepted.
+// signer explains why the signature of a statement is not accepted. It returns "" if the signature
+// is accepted.
 func (j *judge) signer(s *Signed) (code receipt.Code, detail string) {
 	code, detail = receipt.CodeUnknownKey, "no trusted key of the issuer signed it"
 	for _, sig := range s.signatures {
@@ -250,8 +251,8 @@ func (j *judge) receipts(s *Signed) {
 	}
 }
 
-// has reports whether the head of a statement is among the receipts and, if its position is known,
-// at the position that the statement gives.
+// has reports whether the head of a statement is among the receipts. If the position of the head is
+// known, it must also be the position that the statement gives.
 func (j *judge) has(s *Signed) bool {
 	if j.seen.Numbers == nil || s.Count == 0 {
 		return true

@@ -50,7 +50,7 @@ func unsupported(format string, args ...any) error {
 	return &MissingError{"unsupported_algorithm", fmt.Sprintf(format, args...)}
 }
 
-// unvouched returns the error for an authority for which no root vouches.
+// unvouched returns the error for an authority that no root vouches for.
 func unvouched() error {
 	return &MissingError{"unknown_key", "no root of the given ones vouches for the authority"}
 }

@@ -189,12 +189,12 @@ func recorded(t testing.TB, kind, payload string) ([]byte, error) {
 	return line, r.Add(line)
 }
 
-// differs reports whether the recorder may refuse values that the schema accepts, because the
+// differs reports whether the recorder may reject values that the schema accepts, because the
 // allowed states of a task depend on the previous state. Limits on bytes, digits, and memory are
 // other differences, but the probes do not reach these limits.
 func differs(kind, member string) bool { return kind == "task.status_changed" && member == "status" }
 
-// beyondType reports whether the reader of a member refuses values that have the correct type, such
+// beyondType reports whether the reader of a member rejects values that have the correct type, such
 // as an empty name or an unknown word.
 func beyondType(member string) bool {
 	return slices.Contains([]string{

@@ -501,7 +501,7 @@ func (a *author) rejectedThenCompleted() *episode {
 	})
 }
 
-// seenAndRejected is a call for which only a span shows that it ran.
+// seenAndRejected is a call whose execution is recorded only in a span.
 func (a *author) seenAndRejected() *episode {
 	id, tool, in, path := a.name("call"), a.name("tool"), a.value(), a.name("src/v")
 	return a.events("a call that was seen to write, and is said to be rejected", []row{

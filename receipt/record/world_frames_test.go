@@ -327,7 +327,7 @@ func (a *author) loadedOther() *episode {
 	return a.frames("another session is loaded", rows, nil)
 }
 
-// usage is a series of reports about the session's cost, of which only the last one applies.
+// usage is a series of reports about the session's cost. Only the last report applies.
 func (a *author) usage() *episode {
 	if a.priced {
 		return a.spoken()

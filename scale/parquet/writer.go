@@ -16,11 +16,11 @@ const (
 	groupBytes = 16 << 20 // size of their texts
 )
 
-// A Writer writes rows as Parquet. Repeated texts are stored in a dictionary. Other texts are
-// stored without the prefix that they share with the previous text (DELTA_BYTE_ARRAY), and integers
-// as the difference from the previous integer (DELTA_BINARY_PACKED). This leaves less data for
-// zstd, which takes the most time. Memory use does not grow with the number of rows, except for a
-// few kilobytes per 65,536 rows. These kilobytes describe the positions of the columns, and are
+// A Writer writes rows as Parquet. Repeated texts are stored in a dictionary. Other strings are
+// stored without the prefix that they share with the previous string (DELTA_BYTE_ARRAY), and
+// integers as the difference from the previous integer (DELTA_BINARY_PACKED). This leaves less data
+// for zstd, which takes the most time. Memory use does not grow with the number of rows, except for
+// a few kilobytes per 65,536 rows. These kilobytes describe the positions of the columns, and are
 // written at the end of the file.
 type Writer struct {
 	w       *parquet.GenericWriter[rows.Row]

@@ -28,8 +28,8 @@ const (
 	HarmBreak Harm = "break"
 )
 
-// Damage is applied to one receipt after all were generated, so that every other receipt is the
-// same as without it.
+// Damage is applied to one receipt after all receipts were generated, so that all other receipts
+// are the same as in an undamaged corpus.
 type Damage struct {
 	Receipt int // its number, from 1
 	Harm    Harm

@@ -2,8 +2,8 @@ package corpus
 
 import "runtime"
 
-// ordered applies f to the values from in, to several at the same time, and returns the results
-// in the order of the input. It ends when in ends, and must be read to its end.
+// ordered applies f concurrently to the values from in, and returns the results in the order of the
+// input. It ends when in ends, and must be read to its end.
 func ordered[In, Out any](in <-chan In, f func(In) Out) <-chan Out {
 	pending := make(chan chan Out, runtime.GOMAXPROCS(0)) // limits the number of values in progress
 	go func() {

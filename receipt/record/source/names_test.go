@@ -14,9 +14,10 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source"
 )
 
-// TestLongNames verifies that a log is not refused because a string in it has the maximum length of
-// recorded text, or is one byte longer. By default, the test changes each place in a kind of line
-// only in the first log that contains the place; at full size, it changes the place in every log.
+// TestLongNames verifies that a log is not rejected because a string in it has the maximum length
+// of recorded text, or is one byte longer. By default, the test changes each place in a kind of
+// line only in the first log that contains the place; at full size, it changes the place in every
+// log.
 func TestLongNames(t *testing.T) {
 	seen := map[string]bool{} // places in lines of a kind that contain text
 	for _, name := range vectors.Files(t, 3, "testdata", "*.*json*") {

@@ -38,7 +38,7 @@ func TestInputInParts(t *testing.T) {
 	}
 }
 
-// TestTurnsOfExec verifies that the usage of a turn includes that of the earlier turns of its
+// TestTurnsOfExec verifies that the usage of a turn includes the usage of earlier turns in the same
 // thread. A completed turn without usage, or without more usage, must make sums lower bounds. If
 // one thread does not record a part of its usage, this part must not be stated for all threads.
 func TestTurnsOfExec(t *testing.T) {

@@ -36,8 +36,8 @@ func Group(cmd *cobra.Command, below ...*cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// CutPlaceholder splits a usage that ends in " (`PLACEHOLDER`)". Help prints the placeholder next
-// to the flag, and must not repeat it.
+// CutPlaceholder splits a usage text that ends in " (`PLACEHOLDER`)". Help prints the placeholder
+// next to the flag, and must not repeat it.
 func CutPlaceholder(usage string) (text, placeholder string, ok bool) {
 	text, placeholder, ok = strings.Cut(strings.TrimSuffix(usage, "`)"), " (`")
 	return text, placeholder, ok

@@ -110,8 +110,8 @@ func (l *annotations) append(b *bytes.Buffer) {
 		return
 	}
 
-	// If there are more causes than GitHub displays annotations, the next causes are written as
-	// lines, followed by the number of all other causes.
+	// GitHub displays a limited number of annotations. The next causes are written as lines,
+	// followed by the number of all remaining causes.
 	for i, cause := range l.order {
 		c := l.causes[cause]
 		c.text += c.others()

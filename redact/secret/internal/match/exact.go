@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// cross returns every concatenation of a string from a and a string from b, or none if they are too
-// many or too long.
+// cross returns every concatenation of a string from a and a string from b. If the results are too
+// many or too long, it returns none.
 func cross(a, b []string) []string {
 	if len(a)*len(b) > maxAnchors {
 		return nil

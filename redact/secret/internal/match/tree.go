@@ -149,7 +149,7 @@ type space struct {
 	taken []bool // whether a state with that offset exists
 	span  uint32 // maximum number of edges of a state
 	one   uint32 // where to start searching for room for a single edge
-	more  uint32 // where to start searching for room for several edges; it is further on than for a single edge, so that the search stays short
+	more  uint32 // where the search for room for several edges starts; this is later than for a single edge, so that the search stays short
 	last  uint32 // the greatest state
 }
 

@@ -13,11 +13,12 @@
 // record times, the model, tokens, or the outcome.
 //
 // Tokens: the last cumulative total in a rollout is used. If totals decrease, the largest total is
-// a lower bound. The total of a fork includes that of its parent. If the rollout of the parent is
-// available, the difference is used; otherwise, the tokens are unreported. Tokens are also
-// unreported if the rollout of a fork was appended to that of another session. In codex exec
+// a lower bound. The total usage of a fork includes the usage of its parent. If the rollout of the
+// parent is available, the difference is used; otherwise, the tokens are unreported. Tokens are
+// also unreported if the rollout of a fork was appended to that of another session. In codex exec
 // --json, the count of a turn is that of the thread, including runs that the stream does not
-// contain. The last count of each thread is used; if no turn has a count, the tokens are unreported.
+// contain. The last count of each thread is used; if no turn has a count, the tokens are
+// unreported.
 //
 // Settings: Codex also writes thread_settings_applied when it opens a session again, so these lines
 // belong to no turn, and their times are not used.

@@ -199,8 +199,8 @@ func (c *Call) Ask(tool string, input canon.Digest) bool {
 	return true
 }
 
-// Adopt records that the model requested a call that is already known because it was executed. Such
-// a call has no parent.
+// Adopt records that the model requested a call. The call is already known, because it was
+// executed. Such a call has no parent.
 func (c *Call) Adopt(tool string, input canon.Digest) {
 	c.words = request{tool, input}
 	if c.Parent = ""; c.Server == "" {
