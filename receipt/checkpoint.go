@@ -291,8 +291,8 @@ type Growth struct {
 }
 
 // CheckGrowth checks a proof that a log has only grown between the checkpoints "from" and "to".
-// Both must be checkpoints of the same log. They must have been opened with the log's keys in
-// trust, and all of their signatures by these keys must be valid. If no trusted key has signed the
+// Both must be checkpoints of the same log. They must have been opened with the trusted keys of the
+// log, and all of their signatures by these keys must be valid. If no trusted key has signed the
 // checkpoints, a proof proves nothing about a log, so the result is undecided. If the checkpoints
 // contradict each other, the result is refuted regardless of the proof, which may then be nil.
 func CheckGrowth(trust LogTrust, from, to *tlog.Signed, proof *tlog.Extension) *Growth {
