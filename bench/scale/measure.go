@@ -31,8 +31,8 @@ type deal struct {
 	bytes   int64
 }
 
-// write distributes about n receipts over parts. It generates them in lakes of 10,000, so that at
-// most one lake is in memory.
+// write distributes about n receipts over parts. It generates the receipts in lakes of 10,000, so
+// that at most one lake is in memory.
 func write(dir string, n, parts int) (*deal, error) {
 	d := &deal{dir: dir, planted: map[receipt.Code]int{}, expect: map[chain.Stream]chain.Head{}}
 	files := make([]*os.File, parts)
