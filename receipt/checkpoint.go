@@ -353,10 +353,10 @@ func Contradiction(from, to *tlog.Checkpoint) Code {
 }
 
 // CheckpointSigner returns the trusted key with which the log has signed a checkpoint, and an empty
-// code. If only revoked keys have signed the checkpoint, it returns one of them and CodeKeyRevoked.
-// If no trusted key has signed the checkpoint, it returns nil and CodeUnknownKey. A checkpoint
-// contains no time, so a signature with a stolen key never counts, and the validity period of a key
-// is not checked.
+// code. If all such keys are revoked, and not merely superseded, it returns one of them and
+// CodeKeyRevoked. If no trusted key has signed the checkpoint, it returns nil and CodeUnknownKey. A
+// checkpoint contains no time, so a signature with a stolen key never counts, and the validity
+// period of a key is not checked.
 func CheckpointSigner(trust LogTrust, c *tlog.Signed) (*Key, Code) {
 	var revoked *Key
 	// A log may have rotated its keys, so it is sufficient if one signature counts.

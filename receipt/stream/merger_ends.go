@@ -34,9 +34,9 @@ func (p *endsJoiner) join() {
 	if !p.hasNote(receipt.CodeIDsNotChecked) {
 		p.addNote(receipt.CodeIDsNotChecked, acrossParts)
 	}
-	// A run over the files of all parts compares any number of receipts. If a report of fewer
-	// receipts has no roster, it was written by an old version that did not support rosters. Such
-	// reports can still be merged.
+	// A run over the files of all parts compares any number of receipts. A report of at most
+	// MaxRoster receipts lacks a roster only if an old version wrote it. Such reports can still be
+	// merged.
 	if p.strict() || p.Receipts > survey.MaxRoster {
 		p.addNote(receipt.CodePartsNotJoined, acrossParts+": one run over all parts compares that")
 	}
