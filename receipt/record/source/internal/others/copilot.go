@@ -295,11 +295,14 @@ func outcomeOf(c *story.Call, data canon.Node) story.Outcome {
 		return story.Succeeded
 	}
 
-	if code := cmp.Or(
-		story.Count(data.Member("shellExecution").Member("exitCode")),
-		story.Count(data.Member("toolTelemetry").Member("metrics").Member("exit_code")),
-	); code != nil {
-		return c.Exited(*code)
+	for _, exit := range []canon.Node{data.Member("shellExecution").Member("exitCode"), data.Member("toolTelemetry").Member("metrics").Member("exit_code")} {
+		if code := story.Count(exit); code != nil {
+			return c.Exited(*code)
+		}
+		// A receipt cannot contain a negative exit code.
+		if exit.Kind() == canon.KindNumber {
+			return story.Failed
+		}
 	}
 	text := bytes.TrimSpace(result.Member("content").Text())
 	last := string(text[bytes.LastIndexByte(text, '\n')+1:])
@@ -351,10 +354,15 @@ func (r *copilot) permission(kind, data canon.Node) {
 		s.Lacks(story.OtherDecision)
 		return
 	}
+	// Newer versions record who decided, because a program may give the same answer as a person.
+	by := data.Member("decisionSource")
+	person := event.Absent(by) || by.String() == "human_response"
 	switch c, word := s.Call(call), data.Member("result").Member("kind").String(); {
 	case word == "approved", word == "approved-for-location", word == "approved-for-session":
-		c.Approve()
-	case word == "denied-interactively-by-user":
+		if person {
+			c.Approve()
+		}
+	case word == "denied-interactively-by-user" && person:
 		c.Ran(story.Rejected)
 	case strings.HasPrefix(word, "denied-"):
 		c.Ran(story.Denied)
