@@ -56,6 +56,9 @@ func TestOtherKinds(t *testing.T) {
 	input := func(r told) string {
 		return fmt.Sprint(show(r.AutonomyBudget.Consumed.InputTokens), " ", show(r.AutonomyBudget.Consumed.OutputTokens), " ", r.floor[inputTokens])
 	}
+	output := func(r told) string {
+		return fmt.Sprint(show(r.AutonomyBudget.Consumed.OutputTokens), " ", r.floor["/autonomy_budget/consumed/output_tokens"])
+	}
 	cost := func(r told) string { return fmt.Sprint(r.Cost.Total, " ", r.untold["/cost/total"]) }
 	state := func(r told) string {
 		if r.untold["/lifecycle/final_state"] {
@@ -122,6 +125,8 @@ func TestOtherKinds(t *testing.T) {
 		"opencode: tokens":             {openCode(`,"tokens":{"input":1,"output":9,"reasoning":4,"cache":{"read":10,"write":100}}`), input, "111 9 false"},
 		"opencode: reasoning apart":    {openCode(`,"tokens":{"total":124,"input":1,"output":9,"reasoning":4,"cache":{"read":10,"write":100}}`), input, "111 13 false"},
 		"opencode: reasoning in it":    {openCode(`,"tokens":{"total":120,"input":1,"output":9,"reasoning":4,"cache":{"read":10,"write":100}}`), input, "111 9 false"},
+		"opencode: no total":           {openCode(`,"tokens":{"input":1,"output":9,"reasoning":4,"cache":{"read":10,"write":100}}`), output, "9 true"},
+		"opencode: the total":          {openCode(`,"tokens":{"total":120,"input":1,"output":9,"reasoning":4,"cache":{"read":10,"write":100}}`), output, "9 false"},
 		"opencode: a rule refused":     {openCode("", openCodeCall("bash", `{"status":"error","input":{},"error":"The user has specified a rule which prevents you from using this specific tool call. Here they are"}`)), status, "denied"},
 		"opencode: nobody was asked":   {openCode("", openCodeCall("webfetch", `{"status":"error","input":{},"error":"The user rejected permission to use this specific tool call."}`)), status, "denied"},
 		"opencode: an unknown tool":    {openCode("", openCodeCall("invalid", `{"status":"completed","input":{"tool":"x","error":"y"},"output":"z","metadata":{"truncated":false}}`)), status, "failed"},
@@ -148,9 +153,12 @@ func TestOtherKinds(t *testing.T) {
 		"gemini: exit code 1":          {gemini(geminiSaid("g", 1, fmt.Sprintf(ran, `"output":"<untrusted_context>\nOutput: (empty)\nExit Code: 1\nProcess Group PGID: 7\n</untrusted_context>"`))), exit, "failed 1"},
 		"gemini: exit code 0":          {gemini(geminiSaid("g", 1, fmt.Sprintf(ran, `"output":"<untrusted_context>\nOutput: a\nProcess Group PGID: 7\n</untrusted_context>"`))), exit, "succeeded <nil>"},
 		"gemini: text of a command":    {gemini(geminiSaid("g", 1, fmt.Sprintf(ran, `"output":"Output: a\nExit Code: 1\nb\nProcess Group PGID: 7"`))), exit, "succeeded <nil>"},
+		"gemini: text at the end":      {gemini(geminiSaid("g", 1, fmt.Sprintf(strings.Replace(ran, `"success"`, `"success","resultDisplay":"a\nExit Code: 1"`, 1), `"output":"<untrusted_context>\nOutput: a\nExit Code: 1\nProcess Group PGID: 7\n</untrusted_context>"`))), exit, "succeeded <nil>"},
+		"gemini: text and exit code":   {gemini(geminiSaid("g", 1, fmt.Sprintf(strings.Replace(ran, `"success"`, `"success","resultDisplay":"a\nExit Code: 0"`, 1), `"output":"<untrusted_context>\nOutput: a\nExit Code: 0\nExit Code: 2\nProcess Group PGID: 7\n</untrusted_context>"`))), exit, "failed 2"},
 		"gemini: a rule refused":       {gemini(geminiSaid("g", 1, fmt.Sprintf(strings.Replace(ran, "success", "error", 1), `"error":"Tool execution denied by policy. No network."`))), status, "denied"},
 		"gemini: an error":             {gemini(geminiSaid("g", 1, fmt.Sprintf(strings.Replace(ran, "success", "error", 1), `"error":"denied by policy"`))), status, "failed"},
 		"gemini: tokens of a search":   {gemini(geminiSaid("g", 1, `{"id":"c","name":"google_web_search","args":{},"status":"success"}`)), input, "10 2 true"},
+		"gemini: a failed search":      {gemini(geminiSaid("g", 1, `{"id":"c","name":"google_web_search","args":{},"status":"error"}`)), input, "10 2 true"},
 		"gemini: prompts":              {gemini(geminiContext, request, results, request), prompts, "1 w.d1bb8ca3"},
 		"gemini: a folder":             {gemini(`{"$set":{"directories":["/w"]}}`, request), prompts, "1 w.d1bb8ca3"},
 		"gemini: a file before":        {gemini(geminiSaid("g", 1, fmt.Sprintf(replaced, `{"originalContent":"y","newContent":"x"}`))), write, "a modify false true false true"},

@@ -175,7 +175,13 @@ func (r *gemini) call(n canon.Node) {
 	}
 	for _, x := range n.Member("result").Elements() {
 		response := x.Member("functionResponse").Member("response")
-		if code := geminiExit(response.Member("output").String()); c.Does == "execute" && code != nil {
+
+		// The text that the command wrote precedes the statements of Gemini CLI.
+		output := response.Member("output").String()
+		if _, rest, ok := strings.Cut(output, "Output: "+n.Member("resultDisplay").String()); ok {
+			output = rest
+		}
+		if code := geminiExit(output); c.Does == "execute" && code != nil {
 			if outcome == story.Succeeded {
 				outcome = story.OutcomeOf(*code == 0)
 			}
@@ -190,8 +196,8 @@ func (r *gemini) call(n canon.Node) {
 		return
 	}
 
-	// The tool called another model, whose usage is not recorded.
-	if c.Does == "fetch" && outcome == story.Succeeded {
+	// The tool may have called another model, whose usage is not recorded.
+	if c.Does == "fetch" && outcome != story.Denied {
 		s.Lacks(story.TokensInPart)
 	}
 	if outcome == story.Succeeded && c.Does == "edit" {

@@ -98,10 +98,15 @@ func (r *openCode) answer(info canon.Node) {
 	u := story.ApartOf(tokens.Member("input"), cache.Member("read"), cache.Member("write"), tokens.Member("output"))
 	u.Reasoning = story.Count(tokens.Member("reasoning"))
 
-	// In newer versions, the output does not include the reasoning, as the total shows.
-	total := story.Count(tokens.Member("total"))
-	if u.Input != nil && u.Output != nil && u.Reasoning != nil && total != nil && *total == *u.Input+*u.Output+*u.Reasoning {
-		u.Plus(tokens.Member("reasoning"))
+	// In newer versions, the output does not include the reasoning. Only the total shows whether it
+	// does.
+	if total := story.Count(tokens.Member("total")); u.Input != nil && u.Output != nil && u.Reasoning != nil && *u.Reasoning > 0 {
+		switch sum := *u.Input + *u.Output; {
+		case total != nil && *total == sum+*u.Reasoning:
+			u.Plus(tokens.Member("reasoning"))
+		case total == nil || *total != sum:
+			u.Floor = true
+		}
 	}
 	if s.Said(s.Name(info.Member("id")), s.Name(info.Member("modelID")), s.Name(info.Member("providerID")), u) {
 		s.Pays(info.Member("cost"))
