@@ -84,12 +84,28 @@ func TestDenials(t *testing.T) {
 		"interrupted":               {`,"toolDenialKind":"interrupted"`, "canceled", 0, 1},
 		"canceled":                  {`,"toolDenialKind":"cancelled"`, "canceled", 0, 1},
 		"after the call was made":   {`,"toolDenialKind":"permission-rule","toolDenialAfterRun":true`, "failed", 0, 1},
+		"accepted, and interrupted": {`,"toolDenialKind":"user-rejected","permissionDecision":{"decision":"accept","source":"user_temporary"}`, "canceled", 0, 1},
 		"accepted, and then failed": {`,"permissionDecision":{"decision":"accept","source":"config"}`, "failed", 0, 1},
 	} {
 		r := recorded(t, transcript(asks("1", "Bash", `{"command":"date"}`), answers("1", `"content":"This command requires approval","is_error":true`, `"Error: This command requires approval"`)+test.line))
 		denied := len(r.Approvals)
 		if got, n := r.status(0), *r.AutonomyBudget.Consumed.ToolCalls; got != test.want || denied != test.approval || n != test.consumed {
 			t.Errorf("%s: %s, %d approvals, %d calls consumed; want %s, %d, %d", name, got, denied, n, test.want, test.approval, test.consumed)
+		}
+	}
+}
+
+// TestDenialsOfTools verifies that a call that was executed is not recorded as refused, although the
+// data from the tool, or the text for the model, states a refusal.
+func TestDenialsOfTools(t *testing.T) {
+	for name, test := range map[string]struct{ line, want string }{
+		"data of a tool":          {answers("1", `"content":"ok"`, `{"toolDenialKind":"user-rejected"}`), "succeeded"},
+		"data of a refusal":       {answers("1", refusal, `{"toolDenialKind":"user-rejected"}`), "denied"},
+		"after the call was made": {answers("1", refusal, `"User rejected tool use"`) + `,"toolDenialKind":"user-rejected","toolDenialAfterRun":true`, "failed"},
+	} {
+		r := recorded(t, transcript(asks("1", "StructuredOutput", `{}`), test.line))
+		if got := r.status(0); got != test.want || (len(r.Approvals) > 0) != (got == "denied") {
+			t.Errorf("%s: %s, approvals %+v; want %s", name, got, r.Approvals, test.want)
 		}
 	}
 }

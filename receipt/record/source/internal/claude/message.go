@@ -160,9 +160,9 @@ const (
 // person, or text from an MCP server that resembles one.
 func outcomeOf(tool string, block, line, besides canon.Node) (outcome story.Outcome, doubtful bool) {
 	text, said := textOf(block), besides.String()
-	refused := block.Member("is_error").Bool() && (strings.HasPrefix(text, rejected) || strings.HasPrefix(said, rejectedShort) || strings.HasPrefix(said, failure+rejected))
+	refused := block.Member("is_error").Bool() && !line.Member("toolDenialAfterRun").Bool() && (strings.HasPrefix(text, rejected) || strings.HasPrefix(said, rejectedShort) || strings.HasPrefix(said, failure+rejected))
 
-	switch denied := denialOf(text, line, besides); {
+	switch denied := denialOf(text, block, line, besides); {
 	case denied != story.Open:
 		return denied, false
 	case refused && story.ServerOf(tool) != "":
@@ -175,13 +175,17 @@ func outcomeOf(tool string, block, line, besides canon.Node) (outcome story.Outc
 }
 
 // denialOf returns the outcome of a call that a line states as denied, and Open for other calls.
-// text is the result that the model received.
-func denialOf(text string, line, besides canon.Node) story.Outcome {
-	kind := cmp.Or(line.Member("toolDenialKind").String(), besides.Member("toolDenialKind").String())
+// text is the result that the model received. Without an error, besides is data from the tool.
+func denialOf(text string, block, line, besides canon.Node) story.Outcome {
+	kind := line.Member("toolDenialKind").String()
+	if block.Member("is_error").Bool() {
+		kind = cmp.Or(kind, besides.Member("toolDenialKind").String())
+	}
 	switch {
 	case kind == "", line.Member("toolDenialAfterRun").Bool():
 		return story.Open
-	case kind == "interrupted", kind == "cancelled":
+	// A call that was accepted may have been executed before it was interrupted.
+	case kind == "interrupted", kind == "cancelled", line.Member("permissionDecision").Member("decision").String() == "accept":
 		return story.Canceled
 	case slices.Contains([]string{"user", "user-rejected", "user_rejected"}, kind) && byPerson(text, line):
 		return story.Rejected
