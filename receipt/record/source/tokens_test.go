@@ -70,6 +70,12 @@ func TestTurnsOfExec(t *testing.T) {
 			t.Errorf("%s: %s out of a cache, want %s", name, got, test.cached)
 		}
 	}
+
+	// The turns may belong to different threads.
+	r := toldOf(t, []string{turn(`,"usage":{"input_tokens":10,"output_tokens":2}`), turn(`,"usage":{"input_tokens":30,"output_tokens":5}`)})
+	if n := r.AutonomyBudget.Consumed.InputTokens; show(n) != "30" || !r.floor["/autonomy_budget/consumed/input_tokens"] {
+		t.Errorf("no thread: %s tokens, at least: %v", show(n), r.floor)
+	}
 }
 
 // TestCutExec verifies that lines before the first turn are attributed to a turn whose beginning is

@@ -179,6 +179,9 @@ func (x *Exec) took(l *line) {
 		fallthrough
 	default:
 		x.usage[x.thread] = l.usage
+
+		// Turns without a thread may belong to different threads.
+		x.fell = x.fell || have && x.thread == ""
 	}
 }
 

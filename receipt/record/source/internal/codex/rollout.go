@@ -305,7 +305,7 @@ func (r *Rollout) turn(p canon.Node, what string) {
 	// A review is a turn within the turn that its end names.
 	ended, begun := r.turns[id]
 	outer := r.s.Name(p.Member("turn_attribution").Member("parent_turn_id"))
-	if _, known := r.turns[outer]; !over && !begun && !known && outer != "" && len(r.turns) < maxTurns {
+	if _, known := r.turns[outer]; !over && !begun && !known && id != "" && outer != "" && len(r.turns) < maxTurns {
 		r.within[outer] = id
 	}
 	if inner := r.within[id]; over && !begun && inner != "" {
