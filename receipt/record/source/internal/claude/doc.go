@@ -29,9 +29,9 @@
 // canceled (sibling_failed), and consumed.tool_calls omits it. Streams list refused calls in
 // permission_denials. Since version 2.1.205, transcripts contain the kind of refusal in
 // toolDenialKind. user-rejected is a denied approval, unless permissionDecision states that a rule
-// of the configuration refused the call. A call is canceled if the kind is interrupted or cancelled.
-// Other kinds are refusals without a person. If toolDenialAfterRun is set, the call was executed,
-// and is_error applies.
+// of the configuration refused the call. A call is canceled if the kind is interrupted or cancelled, or
+// if permissionDecision states that the call was accepted. Other kinds are refusals without a
+// person. If toolDenialAfterRun is set, the call was executed, and is_error applies.
 //
 // Refused MCP tools: an MCP server could itself write the text of a refusal. If the log records
 // which calls were executed (progress/mcp_progress with status started), a call with such a text
