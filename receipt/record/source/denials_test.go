@@ -125,6 +125,20 @@ func TestHarmlessRecords(t *testing.T) {
 	}
 }
 
+// TestCompactionTokens verifies that the token counts are lower bounds if the file of a compaction is
+// absent, and exact if it is present.
+func TestCompactionTokens(t *testing.T) {
+	session := transcript(said, `"type":"system","subtype":"compact_boundary"`)
+	own := strings.ReplaceAll(transcript(strings.ReplaceAll(said, `"id":"`, `"id":"c`)), `"cwd"`, `"isSidechain":true,"agentId":"acompact-1","cwd"`)
+	lines := func(log string) []string { return strings.Split(strings.TrimSpace(log), "\n") }
+	if r := toldOf(t, lines(session)); !r.floor["/autonomy_budget/consumed/input_tokens"] || !r.floor["/cost/provider_breakdown"] {
+		t.Errorf("without the file: at least %v", r.floor)
+	}
+	if r := toldOf(t, lines(session), lines(own)); r.floor["/autonomy_budget/consumed/input_tokens"] {
+		t.Errorf("with the file: at least %v", r.floor)
+	}
+}
+
 // TestCommandChanges verifies that the files that changed while a command ran are recorded, without
 // their content, and that a file that a call wrote is recorded once.
 func TestCommandChanges(t *testing.T) {

@@ -21,7 +21,8 @@ type Transcript struct {
 	agents map[string]bool // agents that have lines of their own
 	nested map[string]bool // agents whose messages the session repeats while they work
 
-	started story.Set // MCP calls that were executed according to a line; nil if no line records this
+	compacted int       // number of compactions
+	started   story.Set // MCP calls that were executed according to a line; nil if no line records this
 }
 
 // turns contains the statements about the end of a session.
@@ -206,6 +207,7 @@ func (t *Transcript) system(n canon.Node, of *turns) {
 		}
 	case "compact_boundary":
 		t.s.Note("compactions")
+		t.compacted++
 	default:
 		t.s.Unless(harmless()["system"], "system/", sub)
 	}
@@ -334,6 +336,18 @@ func (t *Transcript) End() {
 	// If no line records the ID of an agent, it is unknown which file is missing.
 	if s.Nobodys() && t.side.lines == 0 {
 		s.Lacks(story.PartMissing)
+	}
+
+	// A model summarized the session for each compaction. Only the file of the compaction states the
+	// tokens.
+	read := 0
+	for agent := range t.agents {
+		if strings.HasPrefix(agent, "acompact-") {
+			read++
+		}
+	}
+	if read < t.compacted {
+		s.Lacks(story.TokensInPart)
 	}
 
 	// An agent without a file may have made calls that were not read.

@@ -90,7 +90,7 @@ var gaps = sync.OnceValue(func() map[Gap]lack {
 
 		WriteUnread:      {atLeast: []string{writes}},
 		HandoffUnclear:   {atLeast: []string{handoffs}},
-		TokensInPart:     {atLeast: []string{input, output}},
+		TokensInPart:     {atLeast: usage},
 		CostInPart:       {atLeast: []string{total, usd}},
 		DurationInPart:   {atLeast: []string{wall}},
 		ModelsUntold:     {untold: []string{perModel}},
