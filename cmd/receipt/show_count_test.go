@@ -211,9 +211,10 @@ func (p *plainReceipt) headline() {
 
 // models expects the tokens of each model, or the total if there is only one model.
 func (p *plainReceipt) models() {
-	list, _ := p.entries("/cost/provider_breakdown")
+	list, each := p.entries("/cost/provider_breakdown") // if the list is incomplete, so is every number in it
 	list = slices.DeleteFunc(list, func(e plainEntry) bool { return e["model"] == nil })
 	if len(list) < 2 {
+		each = ""
 		list = []plainEntry{{"@": "/autonomy_budget/consumed", "model": p.text("/model_route/chosen_model/model")}}
 		for name, n := range p.get("/autonomy_budget/consumed").(map[string]any) {
 			list[0][name] = n
@@ -222,7 +223,7 @@ func (p *plainReceipt) models() {
 	for _, e := range list {
 		p.say(e["model"].(string))
 		for _, kind := range []string{"input", "output"} {
-			bound := p.bound(e["@"].(string) + "/" + kind + "_tokens")
+			bound := cmp.Or(each, p.bound(e["@"].(string)+"/"+kind+"_tokens"))
 			if n, stated := e[kind+"_tokens"]; stated && (bound == "" || fmt.Sprint(n) != "0") {
 				p.say(bound, commas(n), " ", kind, " tokens")
 			}
