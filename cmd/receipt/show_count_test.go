@@ -171,6 +171,10 @@ func (p *plainReceipt) title() {
 }
 
 func (p *plainReceipt) headline() {
+	n, _ := p.get("/metadata/source/prompts/count").(json.Number)
+	if slices.Contains(p.array("/metadata/inferred"), any("/lifecycle/final_state")) && n != "" && n != "1" {
+		p.say("with ", commas(n), " prompts")
+	}
 	from, err1 := time.Parse(time.RFC3339, p.text("/lifecycle/started_at"))
 	to, err2 := time.Parse(time.RFC3339, p.text("/lifecycle/completed_at"))
 	if err1 == nil && err2 == nil {

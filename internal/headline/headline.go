@@ -52,12 +52,17 @@ func (r story) about() Words {
 }
 
 // subject returns the beginning of a sentence about a task. The end of a turn in the source does
-// not mean that the task is complete, so the sentence then begins with "Turn".
+// not mean that the task is complete, so the sentence then names the turn, or the session and the
+// number of its prompts if there were several.
 func (r story) subject() string {
-	if r.turnEnded() {
-		return "Turn"
+	prompts := r.Root.Member("metadata").Member("source").Member("prompts").Member("count")
+	switch {
+	case !r.turnEnded():
+		return "Task"
+	case prompts.Kind() == canon.KindNumber && prompts.Float() > 1:
+		return "Session with " + Group3(string(prompts.AppendCanonical(nil))) + " prompts"
 	}
-	return "Task"
+	return "Turn"
 }
 
 // turnEnded reports whether success was inferred only from the end of a turn.

@@ -25,6 +25,7 @@ func TestSentence(t *testing.T) {
 		{"one withheld path", `"side_effects":{"fs_writes":[{"path":"[redacted]"}]}`, "Task ended in an unknown state: 1 file changed, 0 tool calls, 0 requests, 0 approvals."},
 
 		{"the end of a turn", ended + `,` + nothing + `,"metadata":{"inferred":["/lifecycle/final_state"]}`, "Turn ended after 1 min 19 s for USD 0: 0 files changed, 0 tool calls, 0 requests, 0 approvals."},
+		{"the end of several turns", ended + `,` + nothing + `,"metadata":{"inferred":["/lifecycle/final_state"],"source":{"prompts":{"count":1088}}}`, "Session with 1,088 prompts ended after 1 min 19 s for USD 0: 0 files changed, 0 tool calls, 0 requests, 0 approvals."},
 		{"an inferred failure", `"lifecycle":{"final_state":"FAILED"},"metadata":{"inferred":["/lifecycle/final_state"]}`, "Task failed: 0 files changed, 0 tool calls, 0 requests, 0 approvals."},
 		{"an unreported end", ended + `,"metadata":{"unreported":["/lifecycle/final_state"],"inferred":["/lifecycle/final_state"]}`, "Task ended after 1 min 19 s, outcome not recorded: 0 files changed, 0 tool calls, 0 requests, 0 approvals."},
 
