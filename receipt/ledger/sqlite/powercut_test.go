@@ -176,6 +176,9 @@ var ending = regexp.MustCompile(`\)\s+= (-?\w+|\?)`)
 func (p *parser) line(line string) error {
 	pid, text, _ := strings.Cut(line, " ")
 	text = strings.TrimSpace(text)
+	if text == "???( <detached ...>" { // the thread ended before strace read its call
+		return nil
+	}
 	if begin, ok := strings.CutSuffix(text, " <unfinished ...>"); ok {
 		p.unfinished[pid] = begin
 		return nil
