@@ -174,10 +174,10 @@ func (x *Exec) took(l *line) {
 		x.untold = true
 	case have && !grew:
 		x.fell = true
-	case !have:
-		x.s.Keep(len(x.thread))
-		fallthrough
 	default:
+		if !have {
+			x.s.Keep(len(x.thread))
+		}
 		x.usage[x.thread] = l.usage
 
 		// Turns without a thread may belong to different threads.
