@@ -173,24 +173,7 @@ func (r *gemini) call(n canon.Node) {
 	default:
 		outcome = story.Unreported
 	}
-	for _, x := range n.Member("result").Elements() {
-		response := x.Member("functionResponse").Member("response")
-
-		// The text that the command wrote precedes the statements of Gemini CLI.
-		output := response.Member("output").String()
-		if _, rest, ok := strings.Cut(output, "Output: "+n.Member("resultDisplay").String()); ok {
-			output = rest
-		}
-		if code := geminiExit(output); c.Does == "execute" && code != nil {
-			if outcome == story.Succeeded {
-				outcome = story.OutcomeOf(*code == 0)
-			}
-			c.ExitCode = code
-		}
-		if outcome == story.Failed && c.Does != "" && strings.HasPrefix(response.Member("error").String(), geminiRefused) {
-			outcome = story.Denied
-		}
-	}
+	outcome = geminiOutcome(c, n, outcome)
 	s.Stamped(n.Member("timestamp"))
 	if s.Answer(id, outcome, n.Member("result")) == nil {
 		return
@@ -205,18 +188,44 @@ func (r *gemini) call(n canon.Node) {
 	}
 }
 
+// geminiOutcome reads the results of a call with the given outcome, and returns the outcome that they
+// show: a command has the status "success" regardless of its exit code, and a refusal by a rule has
+// the status "error".
+func geminiOutcome(c *story.Call, n canon.Node, outcome story.Outcome) story.Outcome {
+	for _, x := range n.Member("result").Elements() {
+		response := x.Member("functionResponse").Member("response")
+
+		// The text that the command wrote precedes the lines that Gemini CLI adds.
+		output := response.Member("output").String()
+		if _, rest, ok := strings.Cut(output, "Output: "+n.Member("resultDisplay").String()); ok {
+			output = rest
+		}
+		if code := geminiExit(output); c.Does == "execute" && code != nil {
+			if outcome == story.Succeeded {
+				outcome = story.OutcomeOf(*code == 0)
+			}
+			c.ExitCode = code
+		}
+		if outcome == story.Failed && c.Does != "" && strings.HasPrefix(response.Member("error").String(), geminiRefused) {
+			outcome = story.Denied
+		}
+	}
+	return outcome
+}
+
 // geminiExit returns the exit code at the end of a command's output, or nil if there is none. Only
 // other lines that Gemini CLI adds may follow the exit code.
 func geminiExit(output string) *int64 {
 	const words = "Exit Code: "
-	_, end, _ := strings.Cut(output[max(strings.LastIndex(output, "\n"+words), 0):], "\n"+words)
-	_, end, _ = strings.Cut(end, "\n")
-	for line := range strings.Lines(end) {
-		label, _, _ := strings.Cut(strings.TrimSpace(line), ": ")
-		switch label {
-		case "", "Signal", "Background PIDs", "Process Group PGID", "</untrusted_context>":
-		default:
-			return nil
+	if at := strings.LastIndex(output, "\n"+words); at >= 0 {
+		_, rest, _ := strings.Cut(output[at+1:], "\n")
+		for line := range strings.Lines(rest) {
+			label, _, _ := strings.Cut(strings.TrimSpace(line), ": ")
+			switch label {
+			case "", "Signal", "Background PIDs", "Process Group PGID", "</untrusted_context>":
+			default:
+				return nil
+			}
 		}
 	}
 	return story.ExitIn(output, words)
