@@ -338,15 +338,7 @@ func (t *Transcript) End() {
 		s.Lacks(story.PartMissing)
 	}
 
-	// A model summarized the session for each compaction. Only the file of the compaction states the
-	// tokens.
-	read := 0
-	for agent := range t.agents {
-		if strings.HasPrefix(agent, "acompact-") {
-			read++
-		}
-	}
-	if read < t.compacted {
+	if t.compactionUnread() {
 		s.Lacks(story.TokensInPart)
 	}
 
@@ -361,4 +353,16 @@ func (t *Transcript) End() {
 			s.Missing(agent)
 		}
 	}
+}
+
+// compactionUnread reports whether the file of a compaction is absent. A model summarizes the
+// session for each compaction, and only the file of the compaction contains the token counts.
+func (t *Transcript) compactionUnread() bool {
+	read := 0
+	for agent := range t.agents {
+		if strings.HasPrefix(agent, "acompact-") {
+			read++
+		}
+	}
+	return read < t.compacted
 }
