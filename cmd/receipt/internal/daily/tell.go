@@ -198,7 +198,7 @@ func (t *teller) fileRows(of ...status) (list []string) {
 	return list
 }
 
-// reason returns the reason, on one line, why a receipt was not created.
+// reason returns an error as one line of text without secrets.
 func (t *teller) reason(err error) string {
 	if err == nil {
 		return ""
