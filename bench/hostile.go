@@ -25,8 +25,9 @@ type hostile struct {
 	code     receipt.Code // the expected finding
 }
 
-// hostiles returns the hostile inputs. JSON inputs are part of a receipt whose hash is then
-// invalid, so that every step up to the hash processes them.
+// hostiles returns the hostile inputs. The JSON inputs are inserted into the metadata of a receipt.
+// Its hash is not updated, so a valid input is processed by every step up to the comparison of the
+// hash, which fails.
 func hostiles(text []byte) []hostile {
 	inside := func(metadata string) []byte {
 		return bytes.Replace(text, []byte(`"metadata":{`), []byte(`"metadata":{`+metadata+`,`), 1)

@@ -13,8 +13,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// steadyStream counts the allocations per additional receipt in a verified stream. It compares half
-// of the first receipts with all of them.
+// steadyStream counts the allocations per additional receipt in a verified stream. It compares the
+// allocations for the first half of the receipts with the allocations for all of them.
 func (b *bench) steadyStream() []result.Line {
 	b.sample.warm()
 	first := b.sample.first
