@@ -361,8 +361,8 @@ func TestPlainDecimal(t *testing.T) {
 	}
 }
 
-// randomDecimal returns a number without an exponent, which often has about as many digits as a
-// double can represent.
+// randomDecimal returns a number without an exponent, often with about as many digits as a double
+// can represent.
 func randomDecimal(rng *rand.Rand) string {
 	digits := func(n int) (s string) {
 		for range n {
