@@ -3,7 +3,7 @@ package chain
 import "github.com/receiptkit/receiptkit/canon"
 
 // A Segment summarizes consecutive receipts of one stream, in the order in which they were read. It
-// contains all information that is needed to continue with the next receipts. The segments of
+// contains all the information needed to continue with the receipts that follow. The segments of
 // adjacent parts of a stream can be merged, so a stream can be divided among workers or machines.
 //
 // The zero Segment is the segment of no receipts.
