@@ -151,7 +151,7 @@ func (k *agentKey) SignMessageContext(ctx context.Context, message []byte, _ cry
 		return sig.Blob, nil // RFC 8709 section 6: the blob is the 64 bytes of RFC 8032
 	}
 
-	// RFC 5656 section 3.1.2: the blob contains r and s, and callers expect DER.
+	// The blob contains r and s (RFC 5656 section 3.1.2), but callers expect DER.
 	var rs struct{ R, S *big.Int }
 	if err := ssh.Unmarshal(sig.Blob, &rs); err != nil {
 		return nil, fmt.Errorf("the ssh-agent returned no ECDSA signature: %w", err)

@@ -46,7 +46,7 @@ type outlined struct {
 // tailBytes is the number of bytes at the end of a log that are compared.
 const tailBytes = 4 << 10
 
-// identify returns the identity of a log that is open, and its absolute path.
+// identify returns the absolute path and the identity of an open log.
 func identify(p *place, f *os.File) (path string, id identity, info fs.FileInfo, err error) {
 	if path, err = filepath.Abs(p.path); err != nil {
 		return "", id, nil, err

@@ -271,8 +271,8 @@ func ReadList(e *cli.Env, path string) ([]string, error) {
 		return nil, cli.Usage("", "%q names no file", path)
 	}
 
-	// A name may contain line ends. However, if there are line ends but no NULs, and no file has
-	// the entire text as its name, the list must be malformed.
+	// A name may contain newlines. However, if the text contains newlines but no NULs, and it is
+	// not itself the name of a file, the list must be malformed.
 	list := strings.Split(text, "\x00")
 	if _, err := os.Lstat(text); err != nil && len(list) == 1 && strings.Contains(text, "\n") {
 		return nil, cli.Usage("create such a list with find -print0", "%q separates paths with line ends, expected NUL", cli.SourceName(path))

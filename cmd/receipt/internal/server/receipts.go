@@ -137,7 +137,7 @@ func refusal(err error) string {
 	return err.Error()
 }
 
-// logSkipped logs the first skipped inputs, and the number of the others.
+// logSkipped logs the first few skipped inputs and the number of the remaining ones.
 func logSkipped(log *slog.Logger, list []stream.Notice, count int) {
 	const most = 20
 	for _, n := range list[:min(len(list), most)] {
