@@ -8,7 +8,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// sessionUpdated is a vendor-specific kind of event, because the protocol has no kind for it.
+// sessionUpdated is a vendor-specific kind of event, because the protocol does not define a kind
+// for updates of a session.
 const sessionUpdated = "vendor.session.updated"
 
 // A Session is a conversation in which tasks are submitted.
