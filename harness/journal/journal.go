@@ -219,8 +219,8 @@ func (j *Journal) Ready() error {
 		return j.broken
 	}
 
-	// If a crash leaves these zeros in the file, the next Open removes them like a line that was
-	// never written.
+	// If a crash leaves these zeros in the file, the next Open removes them, as if nothing had been
+	// written.
 	_, err := j.file.WriteAt(make([]byte, min(j.refused, probe)), j.size)
 	if uncut := j.cut(); uncut != nil {
 		j.broken = uncut
