@@ -53,9 +53,9 @@ func (l *timeline[T]) coarsen() {
 	}
 }
 
-// shown returns the timeline in the shortest suitable unit, and the first instants of its bins in
-// order. A unit is suitable if its chart does not consist mostly of gaps. Receipts can still be
-// added to the original timeline afterward.
+// shown returns the timeline in the shortest suitable unit, and the starts of its bins in
+// chronological order. A unit is suitable if its chart does not consist mostly of gaps. Receipts
+// can still be added to the original timeline afterward.
 func (l timeline[T]) shown() (coarse timeline[T], starts []time.Time) {
 	starts = l.starts()
 	for l.unit < century && l.unit.sparse(starts) {

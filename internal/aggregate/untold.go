@@ -97,7 +97,7 @@ func (s statement) reckoned() bool {
 	return false
 }
 
-// bytesStated reports whether each network request states its bytes.
+// bytesStated reports whether each network request states the number of bytes sent.
 func bytesStated(root canon.Node) bool {
 	for _, e := range root.Member("side_effects").Member("network_egress").Elements() {
 		if e.Member("bytes_sent").Kind() != canon.KindNumber {
