@@ -116,7 +116,7 @@ func (t *teller) commits() {
 // told reports whether a member of an entry was recorded by the source and cannot overstate what
 // happened. Entries of an incomplete list are included.
 func (t *teller) told(entry, member string) bool {
-	// An unreported list may still contain entries that the source recorded.
+	// A list that is marked as unreported may still contain entries that the source recorded.
 	_, whole := slices.BinarySearch(t.unreported, entry)
 	_, part := slices.BinarySearch(t.unreported, entry+"/"+member)
 	return !whole && !part && !t.over.Has(entry+"/"+member)
