@@ -19,7 +19,7 @@ type Body struct {
 	from    io.Reader
 	control *http.ResponseController
 	idle    time.Duration
-	until   time.Time // when the entire body must have arrived; zero: no deadline
+	until   time.Time // deadline for the entire body; zero means no deadline
 	count   atomic.Int64
 
 	reading sync.Mutex // held during a read
