@@ -115,8 +115,8 @@ func kept() []string {
 		"defaultOutputModes", "skills", "id", "tags", "organization", "uri", "streaming", "pushNotifications", "extendedAgentCard", "documentationUrl", "iconUrl"}
 }
 
-// appendReduced appends a card without the outermost member omit, and without empty members that
-// are not listed in kept. It appends the omitted empty members to the list empty.
+// appendReduced appends a card without the top-level member named omit, and without empty members
+// that are not listed in kept. It appends the omitted empty members to the list empty.
 func appendReduced(dst []byte, n canon.Node, empty *[]canon.Node, omit string) []byte {
 	switch n.Kind() {
 	case canon.KindArray:
