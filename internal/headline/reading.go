@@ -87,8 +87,8 @@ func (r *Reading) Bound(pointer string) string {
 	return Between(r.Unreported.Has(pointer), r.Over.Has(pointer))
 }
 
-// Bounds reports whether the receipt lists exactly this value as possibly too small, and as
-// possibly too large.
+// Bounds reports whether the receipt lists exactly this value as possibly too small, and whether it
+// lists it as possibly too large.
 func (r *Reading) Bounds(n canon.Node) (under, over bool) {
 	if len(r.Unreported)+len(r.Over) == 0 || n.IsZero() {
 		return false, false
