@@ -184,7 +184,7 @@ func (k *linking) name(p *Part, n Node) {
 		k.leave(roleStray, p)
 	}
 
-	// The damaged receipt may be the first of the stream, which then begins after it.
+	// The damaged receipt may be the first in the stream. In that case, the stream begins after it.
 	if l.Behind {
 		why := roleBehind
 		if l.After {

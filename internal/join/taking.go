@@ -28,9 +28,9 @@ type Taking struct {
 	content Place        // place of the first receipt with this content
 }
 
-// Next evaluates the next receipt that matches its own hash. MarkLinked means that the ID belongs
-// to the receipt. MarkCopy means that the receipt is a copy of the related receipt. MarkDuplicate
-// means that the related receipt has the same ID but different content.
+// Next evaluates the next receipt, whose content must match its stated hash. MarkLinked means that
+// the ID belongs to the receipt. MarkCopy means that the receipt is a copy of the related receipt.
+// MarkDuplicate means that the related receipt has the same ID but different content.
 func (t *Taking) Next(id ID, hash canon.Digest, at Place) (m Mark, related Place) {
 	switch {
 	// Receipts are sorted by Earlier, so an ID belongs to the first receipt that has it.
