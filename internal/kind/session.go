@@ -103,8 +103,8 @@ func isOpenHands(s sketch) bool {
 
 func isLangSmith(s sketch) bool { return s.has("run_type", "trace_id", "dotted_order") }
 
-// sessionLines is the number of lines of a log that are examined, because another program may have
-// written the first lines.
+// sessionLines is the number of lines at the beginning of a log that are examined. The first line
+// is not sufficient, because another program may have written it.
 const sessionLines = 50
 
 // SessionOf recognizes the log of an agent by one of its lines, or by the beginning of a file that
