@@ -32,9 +32,9 @@ func NewReader(r io.Reader) *Reader { return &Reader{source: r} }
 // Next has returned io.EOF, Offset is the length of the sequence.
 func (r *Reader) Offset() int64 { return r.offset }
 
-// Next returns the bytes of the next item, which are valid only until the next call. An item that
-// it returns is well-formed and has only definite lengths, but only [Codec.ToJSON] checks whether
-// it is an archive. At the end of the sequence, the error is io.EOF. If an item is malformed,
+// Next returns the bytes of the next item, which are valid only until the next call. The item is
+// well-formed and has only definite lengths. Next does not check whether it is an archive;
+// [Codec.ToJSON] does. At the end of the sequence, the error is io.EOF. If an item is malformed,
 // truncated, or too long, or has an indefinite length, the error is an *[ItemError]. Any other
 // error is from the source. After an error, all later calls return the same error, because it is
 // unknown where the next item begins.
