@@ -294,7 +294,9 @@ func fitsPlace(document map[string]any, field string, value any) bool {
 }
 
 // possible reports whether the nearest existing ancestor of an absent field could have contained
-// more than it does now. Elements of metadata are never removed, and a scalar has no members.
+// more than it does now. A blank ancestor could have, with one exception: an empty array in
+// metadata was always empty, because elements are not removed from such arrays. A scalar that is
+// not blank could not have contained members.
 func possible(document map[string]any, field string) bool {
 	for above := field; ; {
 		above = above[:strings.LastIndexByte(above, '/')]

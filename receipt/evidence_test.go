@@ -225,9 +225,9 @@ func TestWithin(t *testing.T) {
 		}
 	}
 
-	// A proof shows that the checkpoint includes the receipt if it leads to the same tree. A proof
-	// that leads to a larger or smaller tree proves nothing, and a different tree of the same size
-	// is a fork.
+	// A proof shows that the checkpoint includes the receipt if the proof leads to the checkpoint's
+	// tree. A proof that leads to a larger or smaller tree proves nothing, and a different tree of
+	// the same size is a fork.
 	for name, c := range map[string]struct {
 		checkpoint []byte
 		want       outcome

@@ -136,8 +136,8 @@ func odd(name string) bool {
 }
 
 // secretIn returns a function that reports whether a string contains a secret. If the rules do not
-// compile, so that secrets cannot be found, the function always reports true. The rules are
-// compiled only when they are first used, because few reports need them.
+// compile, secrets cannot be found, so the function always reports true. The rules are compiled
+// only when they are first used, because few reports need them.
 //
 // On the verification page, the function always reports false. The page shows a file only to the
 // person who opened it, on the same machine, and the detectors would make the page exceed its size
