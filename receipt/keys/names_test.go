@@ -31,7 +31,7 @@ type name struct {
 	reason   string
 }
 
-// A mark is a signature by key material, made under a name.
+// A mark is a signature by the given key material. It states label as the ID of its key.
 type mark struct {
 	label    string
 	material int
