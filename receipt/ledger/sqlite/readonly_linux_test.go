@@ -145,8 +145,8 @@ func TestReadOnlyMount(t *testing.T) {
 	}
 }
 
-// TestReadFullDisk verifies that a ledger on a full disk, where SQLite cannot create its index, can
-// be read in all of its forms.
+// TestReadFullDisk verifies that a ledger in any of its forms can be read on a full disk, where
+// SQLite cannot create its index.
 func TestReadFullDisk(t *testing.T) {
 	dir, want := backups(t)
 	copyFile(t, os.Args[0], filepath.Join(dir, "program"))

@@ -4,8 +4,8 @@ package file
 
 import "time"
 
-// This system has no locks that belong to an open file and end with the process, so tickets do not
-// form a queue. SQLite's own locks determine the order instead.
+// This system has no locks that belong to an open file and are released when the process exits, so
+// tickets do not form a queue. SQLite's own locks determine the order instead.
 type ticket struct{}
 
 func drawTicket(string, int) *ticket { return nil }
