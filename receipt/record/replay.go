@@ -50,8 +50,8 @@ func replayStarted(r *run, e *event.Event) {
 		e.Fail(event.CodeReplay, e.Root, "expected one replay in a task, found another")
 	}
 
-	// Until a replay starts, events with the replayed mark are treated as the task's own, so no
-	// replay can start after such an event.
+	// Until a replay starts, events that are marked as replayed are treated as the task's own
+	// events, so a replay cannot start after such an event.
 	if s.early != "" {
 		e.Fail(event.CodeReplay, e.Root, "expected it before the first event that is marked as replayed: the event %s may be the source's, and was taken for the task's own", event.Quote(s.early))
 	}

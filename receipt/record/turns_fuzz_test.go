@@ -70,7 +70,8 @@ func end(t *testing.T, tr *record.Turn, lines []string, from int) (string, error
 	return asJSON(t, d), nil
 }
 
-// ends reports whether only the draft was refused, because required values are missing.
+// ends reports whether all events were accepted, and the draft was refused because required values
+// are missing.
 func ends(err error) bool {
 	var missing *record.MissingError
 	return errors.As(err, &missing)

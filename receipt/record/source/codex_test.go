@@ -37,7 +37,7 @@ func codexOutput(output string) string {
 	return fmt.Sprintf(`"response_item","payload":{"type":"function_call_output","call_id":"c1","output":%q}`, output)
 }
 
-// TestCommandsThatDidNotRun verifies that the errors of Codex determine the outcome of a call that
+// TestCommandsThatDidNotRun verifies that Codex's own errors determine the outcome of a call that
 // had no effect. The same text from a command or an MCP server has no meaning.
 func TestCommandsThatDidNotRun(t *testing.T) {
 	const refused = `exec_command failed: CreateProcess { message: "Rejected(\"rejected by user\")" }`
