@@ -445,7 +445,7 @@ func TestTenantKeys(t *testing.T) {
 	}
 }
 
-// unknownActor is an authentication that does not distinguish between clients.
+// unknownActor is an authenticator that does not distinguish between clients.
 type unknownActor struct{ protocol.Authenticator }
 
 func (u unknownActor) Authenticate(r *http.Request) (*protocol.Client, error) {

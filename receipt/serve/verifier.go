@@ -82,7 +82,7 @@ func (v *Verifier) verifierFor(q question, now time.Time) (*receipt.Verifier, er
 		return m.v, nil
 	}
 
-	// The verifier is kept for equal questions during the rest of the second.
+	// The verifier is reused for equal questions during the rest of the second.
 	judge, err := receipt.NewVerifier(v.trust, policy)
 	if err != nil {
 		return nil, err
