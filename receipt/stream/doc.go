@@ -12,8 +12,8 @@
 //
 // An input is one JSON document, one JSON document per line, a JSON array, a page of a protocol
 // list, one CBOR item, or a sequence of CBOR items (see [Kind]). The input may be compressed with
-// gzip or zstd. The format is detected from the content. Blank lines, CR LF, and a missing line end
-// after the last line are accepted. A truncated last line is undecided (torn_tail); the preceding
+// gzip or zstd. The format is detected from the content. Blank lines, CR LF, and a last line
+// without a newline are accepted. A truncated last line is undecided (torn_tail); the preceding
 // lines are verified as usual.
 //
 // # How receipts are joined

@@ -96,7 +96,7 @@ type Continuity struct {
 	Follows bool
 
 	// Expect maps streams to heads that the input must contain. A stream that has been rolled back,
-	// truncated, or forked since then does not contain its head.
+	// truncated, or forked since a head was recorded no longer contains that head.
 	Expect map[chain.Stream]chain.Head
 
 	// The other fields are for an input with only one stream: the hash that the first receipt must

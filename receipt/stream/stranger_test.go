@@ -81,8 +81,8 @@ func TestSelectionOrder(t *testing.T) {
 	expect(t, "what is said", verify(t, jsonl(l[3], l[2]), stream.Options{Partial: true}), "refuted 1/1/0; input:1 open; input:2 chain_break; a 2")
 }
 
-// TestCopyBehindIndex verifies that a copy of a receipt after the limit of the index is not
-// refuted, but a break in the same place is.
+// TestCopyBehindIndex verifies that, beyond the limit of the index, a copy of a receipt is not
+// refuted, but a break in the chain is.
 func TestCopyBehindIndex(t *testing.T) {
 	w := newWriter(t, "a")
 	l := w.many(12)

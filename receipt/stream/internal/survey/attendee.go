@@ -38,7 +38,7 @@ func (a *Attendee) Alone() Outcome {
 }
 
 // linked reports whether the link of the receipt was valid within a part. The predecessor may have
-// been known from outside the part. A copy that is not counted has no link of its own.
+// been specified from outside the part. A copy that is not counted does not have a separate link.
 func (a *Attendee) linked() bool {
 	switch {
 	case a.Spare:
