@@ -13,12 +13,12 @@ import (
 	"github.com/receiptkit/receiptkit/redact/secret/internal/match"
 )
 
-// knownText has one line per detector in [Default] and similar lists. A line contains the digest of
-// the detector and the words that are its anchors, separated by tabs. If a detector has no anchors,
-// an empty word and the keywords of the detector follow the digest. A detector with neither anchors
-// nor keywords searches every string. Words are escaped as in Go strings. This list saves nearly
-// all of the compilation time, because a pattern is parsed only when it is needed, and most strings
-// need few patterns.
+// knownText has one line per detector in [Default] and similar lists. Each line contains the
+// detector's digest and its anchor words, separated by tabs. If a detector has no anchors, an empty
+// word and the keywords of the detector follow the digest. A detector with neither anchors nor
+// keywords searches every string. Words are escaped as in Go strings. This list saves nearly all of
+// the compilation time, because a pattern is parsed only when it is needed, and most strings need
+// few patterns.
 //
 //go:generate go test -run ^TestKnown$ -update
 //go:embed known.txt

@@ -95,8 +95,8 @@ zendesk      zendesk                               [a-z0-9]{40}
 `
 
 const (
-	// words matches text that consists of one or more words, as people write them in place of a
-	// value.
+	// words matches text that consists of one or more words, such as a person might write in place
+	// of a value.
 	words = `^(?:[A-Z]?[a-z]+|[A-Z]+)(?:[ _./:+=-]+(?:[A-Z]?[a-z]+|[A-Z]+))*$`
 
 	// identifier matches the name of an object in a program: words with separators, each of which

@@ -191,8 +191,8 @@ type stretch struct {
 	read  int  // the position up to which the text has been read
 }
 
-// letterEnd returns the end of the letter that begins at most one byte before the given position,
-// because a match that contains part of a letter contains all of it.
+// letterEnd returns the end of the letter that contains the byte before position at. A match that
+// contains part of a letter contains all of it.
 func letterEnd(text []byte, at int) int {
 	for at < len(text) && text[at] >= trail && text[at] < lead {
 		at++
