@@ -27,8 +27,8 @@ type cleaner struct {
 	longest   int             // length of the longest of these names
 }
 
-// isPlaceholder reports whether text consists only of a placeholder, so that nothing has to be
-// withheld.
+// isPlaceholder reports whether text consists only of a placeholder, in which case nothing needs to
+// be withheld.
 func (p *cleaner) isPlaceholder(text []byte) bool {
 	return string(text) == withheld || len(text) > 0 && p.placeholderAt(text) == len(text)
 }
