@@ -108,8 +108,8 @@ type input struct {
 	Options
 }
 
-// input returns the input with number n. It is a case in which usually one file is altered, with
-// the case's own options or with other options.
+// input returns the input with number n. It is a case with the case's own options or with other
+// options. In most inputs, one file is altered.
 func (m *mill) input(n uint64) *input {
 	r := rand.New(rand.NewPCG(1, n))
 	c := m.draw(r)
