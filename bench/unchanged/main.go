@@ -138,7 +138,7 @@ func compare(w io.Writer, before, now tree) (differences int) {
 	return differences
 }
 
-// flags returns the commands, and the flags of each command with their types and defaults.
+// flags returns the commands and the flags of each command, with the flags' types and defaults.
 func flags(t tree) map[string]string {
 	found, command := map[string]string{}, ""
 	lines := strings.Split(t["docs/cli.txt"], "\n")
