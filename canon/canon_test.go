@@ -191,8 +191,8 @@ func TestSpellings(t *testing.T) {
 	}
 }
 
-// checkNodes fails unless each node of d can be found by its own pointer and its canonical form
-// matches the canonical form of its source text.
+// checkNodes fails unless each node of d can be found by its own pointer, and unless the node's
+// canonical form matches the canonical form of its source text.
 func checkNodes(tb testing.TB, d *Document) {
 	tb.Helper()
 	eachNode(d.Root(), func(n Node) {

@@ -39,8 +39,8 @@ func ExampleTransform_refused() {
 	// hint: the file has curly quotation marks; it was probably re-saved or pasted, ask for it as an attachment
 }
 
-// A receipt's preimage is the receipt without its own digest and its signatures. The preimage is
-// created without copying and editing the document.
+// A receipt's preimage is the receipt without its digest and signatures. The preimage is created
+// without copying and editing the document.
 func ExampleDocument_AppendCanonical() {
 	d, err := canon.Parse([]byte(`{"id": 7, "chain": {"receipt_hash": "sha256:…", "previous_receipt_hash": null}, "signatures": []}`))
 	if err != nil {

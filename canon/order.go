@@ -137,11 +137,12 @@ func compareNames(a, b []byte) int {
 	return cmp.Compare(len(a), len(b))
 }
 
-// utf16Rank maps a byte of UTF-8 such that sorting by the mapped bytes is the same as sorting by
-// UTF-16 code units. The two orders differ in only one case: in UTF-16, characters beyond U+FFFF
-// (first byte 0xF0 or higher) are represented by surrogates, 0xD800 to 0xDFFF, so they come before
-// U+E000 to U+FFFF (first byte 0xEE or 0xEF). A byte of 0xEE or higher is always the first byte of
-// a character, so if two names first differ at such a byte, both bytes begin a character.
+// utf16Rank maps a byte of UTF-8 such that sorting by the mapped bytes gives the same order as
+// sorting by UTF-16 code units. The two orders differ in only one case: in UTF-16, characters
+// beyond U+FFFF (first byte 0xF0 or higher) are represented by surrogates, 0xD800 to 0xDFFF, so
+// they come before U+E000 to U+FFFF (first byte 0xEE or 0xEF). A byte of 0xEE or higher is always
+// the first byte of a character, so if two names first differ at such a byte, both bytes begin a
+// character.
 func utf16Rank(c byte) byte {
 	switch {
 	case c >= 0xf0: // to 0xf4

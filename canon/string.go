@@ -167,7 +167,7 @@ const (
 	highs = 0x8080808080808080
 )
 
-// plain returns the position of the first byte, from i on, that is not a plain character of a
+// plain returns the position of the first byte at or after i that is not a plain character of a
 // string. Such a byte is a quotation mark, a backslash, a control character, or part of a non-ASCII
 // character. The function plain tests eight bytes at a time.
 func plain(src []byte, i int) int {
