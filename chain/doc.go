@@ -3,8 +3,8 @@
 //
 // # Preimage and hash
 //
-// A receipt's preimage is the RFC 8785 canonical form of the JSON object as received, without
-// exactly two members: /chain/receipt_hash and the top-level /signatures. Members with the same
+// A receipt's preimage is the RFC 8785 canonical form of the JSON object as received, with exactly
+// two members omitted: /chain/receipt_hash and the top-level /signatures. Members with the same
 // names elsewhere are not removed. No member is added and no value changes its type, so an absent
 // member is different from an empty member.
 //
