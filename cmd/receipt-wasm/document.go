@@ -110,9 +110,9 @@ func inMemory(name string, data []byte) stream.Source {
 // argument, but a terminal accepts much less in a single paste.
 const maxShell = 16 << 10
 
-// shell returns a command that prints the hash of the preimage. The command contains the preimage,
-// so that it does not depend on this project, unless the preimage is too long or contains
-// characters that a terminal does not accept.
+// shell returns a command that prints the hash of the preimage. The command does not depend on this
+// project: it contains the preimage, unless the preimage is too long or contains characters that a
+// terminal does not accept.
 func shell(preimage []byte, name string, index int) string {
 	text := string(preimage)
 	if len(text) <= maxShell && utf8.ValidString(text) && !strings.ContainsFunc(text, untrusted.Unsafe) {
