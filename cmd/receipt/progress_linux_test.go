@@ -215,7 +215,7 @@ func (p *pseudoterminal) ends(t *testing.T, cmd *exec.Cmd, exit int) {
 }
 
 // progressReceipts creates 40 receipts, their drafts, a ledger with these receipts, and two files
-// with half of the receipts each.
+// that each contain half of the receipts.
 func progressReceipts(t *testing.T) (dir string) {
 	t.Helper()
 	dir = t.TempDir()

@@ -178,7 +178,7 @@ func TestRecordFolderAtOnce(t *testing.T) {
 }
 
 // TestRecordOddFolder verifies that links, unreadable files, and files that are not logs are
-// reported and do not prevent the recording of other files.
+// reported, and that they do not prevent the recording of other files.
 func TestRecordOddFolder(t *testing.T) {
 	sessions := folderOfLogs(t)
 	outside := filepath.Join(t.TempDir(), "outside.jsonl")

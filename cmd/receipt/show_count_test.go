@@ -85,8 +85,8 @@ func (p *plainReceipt) bound(pointer string) string {
 	return ""
 }
 
-// entries returns the entries in a list, without the entries and strings that the source did not
-// report. It also returns the phrase that precedes the number of entries, such as "at least".
+// entries returns the entries in a list, except entries and strings that the source did not report.
+// It also returns the phrase that precedes the number of entries, such as "at least".
 func (p *plainReceipt) entries(list string) (entries []plainEntry, bound string) {
 	bound = p.bound(list)
 	for i, v := range p.array(list) {

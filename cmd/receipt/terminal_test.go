@@ -11,7 +11,7 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 )
 
-// testEnv returns an environment without input and without environment variables.
+// testEnv returns an environment that has neither input nor environment variables.
 func testEnv(out, err io.Writer) *cli.Env {
 	return &cli.Env{
 		In: strings.NewReader(""), Out: out, Err: err,

@@ -76,7 +76,7 @@ func TestWrappings(t *testing.T) {
 	}
 }
 
-// judged returns the verdict for the only receipt in an input, and the reason.
+// judged returns the verdict for the only receipt in an input and the reason for the verdict.
 func judged(t *testing.T, stdin []byte, path string) (verdict string, code int) {
 	t.Helper()
 	code, out, stderr := command(bytes.NewReader(stdin), "verify", "--keys", trustedKeys, "--format", "json", path)

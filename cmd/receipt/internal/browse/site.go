@@ -75,7 +75,7 @@ func (s *site) add(rep *receipt.Report, text []byte) error {
 	return s.flush(false)
 }
 
-// entry returns the page of a receipt, and its headline.
+// entry returns a receipt's page and headline.
 func (s *site) entry(rep *receipt.Report, text []byte) (one entry, sentence string, err error) {
 	one.Address = rep.Address()
 	if one.Report, err = receipt.AppendJSON(nil, rep); err != nil {

@@ -95,8 +95,8 @@ func (e *Env) ProgressWhen(when string, passes ...string) *Progress {
 // HideProgress stops displaying progress, because the user is typing.
 func (e *Env) HideProgress() { e.progress.hide() }
 
-// Counted returns a reader that adds the bytes read from r to the progress of the run, if there is
-// one.
+// Counted returns a reader that adds the number of bytes read from r to the progress of the run, if
+// progress is displayed.
 func (e *Env) Counted(r io.ReadCloser) io.ReadCloser { return e.progress.Reader(r) }
 
 // typed reports whether stdin is a terminal.

@@ -77,7 +77,7 @@ var roles = map[string]map[string]string{
 	"check_bundle": {"bundle": ""},
 }
 
-// line returns the command line of receipt for the case, and the inputs that are its arguments.
+// line returns the command line of receipt for the case and the inputs that are its arguments.
 func (c *testCase) line() (args, paths []string, err error) {
 	flags, known := roles[c.Task]
 	if !known {

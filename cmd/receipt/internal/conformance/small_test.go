@@ -157,7 +157,7 @@ func worse(a, b string) string {
 	return valid
 }
 
-// split returns the documents in an input, and the verdict on the input's structure.
+// split returns the documents in an input and the verdict on the input's structure.
 func (v small) split(data []byte) (list [][]byte, verdict string) {
 	switch {
 	case len(data) > 0 && data[0]>>5 == 5:

@@ -70,8 +70,8 @@ func openPlugin(ctx context.Context, e *cli.Env, name string, o Options) (*keys.
 	return newRemote(e, name, o.ID, k)
 }
 
-// isPluginName reports whether name is a single file name, so that it cannot lead to another
-// directory.
+// isPluginName reports whether name is a valid plugin name. A valid name is a single file name and
+// cannot lead to another directory.
 func isPluginName(name string) bool {
 	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 	return name != "" && len(name) <= 64 && strings.Contains(letters, name[:1]) && strings.Trim(name, letters+"-_+") == ""

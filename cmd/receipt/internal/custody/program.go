@@ -32,7 +32,7 @@ type runs struct{ sync.RWMutex }
 // rest waits for current runs to end. Runs whose context has ended are already being killed.
 func (p program) rest() { p.running.Lock() }
 
-// run runs the program once. It returns the content of stdout, and a phrase for the end of an error
+// run runs the program once. It returns the content of stdout and a phrase for the end of an error
 // message. The phrase quotes stderr, and is empty if there was no output on stderr.
 func (p program) run(ctx context.Context, stdin []byte, args ...string) (out []byte, said string, err error) {
 	p.running.RLock()

@@ -18,7 +18,7 @@ type Options struct {
 	From      string         // name of a kind or a family of logs; "" means any
 	Apart     bool           // one receipt per task instead of one per session
 	Since     time.Time      // tasks that ended earlier are skipped; zero skips none
-	Settled   time.Duration  // time after the last line of a session until its last task is over; 0 means that every task is over
+	Settled   time.Duration  // how long after the last line of a session its last task is considered over; 0 means that every task is over
 	Ended     []string       // sessions that are over, regardless of their logs
 	Supersede bool           // if a log has changed, a new receipt supersedes the existing one
 	Policy    *redact.Policy // rules for values that are withheld

@@ -28,7 +28,7 @@ type sink interface {
 
 	heads(ctx context.Context) ([]ledger.StreamHead, error) // heads of the streams that grew
 
-	// state returns a key for the set of receipts that the method before may return, or "" if they
+	// state returns a key for the set of receipts that the before method may return, or "" if they
 	// are unknown.
 	state(ctx context.Context) string
 

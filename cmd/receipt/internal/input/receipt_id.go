@@ -107,8 +107,8 @@ func stored(e *cli.Env, text string) ([]byte, error) {
 	return row.JSON, nil
 }
 
-// MayBeID reports whether a string may be a receipt_id, because it is not stdin, a file, a path, or
-// the address of a ledger.
+// MayBeID reports whether a string may be a receipt_id, which is the case if it is not stdin, a
+// file, a path, or the address of a ledger.
 func MayBeID(e *cli.Env, text string) bool {
 	_, err := os.Lstat(text)
 	return err != nil && text != cli.StdinName && !strings.ContainsAny(text, `/\`) && !IsLedger(e, text)

@@ -364,7 +364,7 @@ func (s *Selection) Each(ctx context.Context, long bool, do func(*stream.Documen
 	return nil
 }
 
-// TellSkipped prints the files in directories that were skipped, and the reasons.
+// TellSkipped prints the files in directories that were skipped and the reasons for skipping them.
 func (s *Selection) TellSkipped(e *cli.Env) {
 	var lines []string
 	for _, n := range s.Skipped {

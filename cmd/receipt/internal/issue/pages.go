@@ -83,7 +83,7 @@ type eventsPage struct {
 	receipt map[string]string // effect on the receipt, indexed by kind
 }
 
-// def returns the name of the definition to which a $ref refers, and the definition itself.
+// def returns the name of the definition to which a $ref refers and the definition itself.
 func (p *eventsPage) def(n canon.Node) (name string, def canon.Node) {
 	name = strings.TrimPrefix(n.Member("$ref").String(), "#/$defs/")
 	return name, p.schema.Member("$defs").Member(name)

@@ -13,9 +13,9 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
 
-// verifierKeys returns the verifier keys for a trusted key. There is one for the role of a witness,
-// because cosignatures have their own type, and one for the role of a log. If a key has both roles,
-// both verifier keys are returned unless they are equal.
+// verifierKeys returns the verifier keys for a trusted key. There is one verifier key for the role
+// of a witness, because cosignatures have a separate type, and one for the role of a log. If a key
+// has both roles, both verifier keys are returned unless they are equal.
 func verifierKeys(k *keys.PublicKey) (list []string, err error) {
 	name, witness := cmp.Or(k.Origin, k.ID), k.Has(receipt.RoleWitness)
 	w, err := k.Witness(name)

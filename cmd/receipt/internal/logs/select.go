@@ -253,7 +253,7 @@ func (r *ledgerReader) Read(p []byte) (n int, err error) {
 			r.err = ledger.ErrPruneChanged
 		case !more:
 			r.err = io.EOF
-		case bytes.ContainsAny(e.JSON, "\r\n"): // stored receipts contain no line ends
+		case bytes.ContainsAny(e.JSON, "\r\n"): // stored receipts contain no line breaks
 			r.err = fmt.Errorf("receipt %q of the ledger is damaged; for details, run receipt ledger fsck", e.ID)
 		default:
 			r.line = append(append(r.line, e.JSON...), '\n')

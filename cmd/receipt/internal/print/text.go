@@ -124,7 +124,7 @@ func (p *TextPrinter) headline(b *Block, rep *receipt.Report) {
 }
 
 // word returns a single word for the verdict. Without signatures, a receipt is never called
-// verified, because anyone can write a receipt that matches its own hash.
+// verified, because anyone can write a receipt that matches its stated hash.
 func word(rep *receipt.Report) string {
 	if rep.Verdict == receipt.Verified && rep.Scope == receipt.ScopeIntegrity {
 		return "intact"
@@ -272,8 +272,8 @@ func (p *TextPrinter) refuted(b *Block, rep *receipt.Report, doc *canon.Document
 	}
 }
 
-// to returns a --keys flag for a command to copy, or "" if the user did not specify the file of
-// trusted keys.
+// to returns the --keys flag of a command that the user can copy, or "" if the user did not specify
+// the file of trusted keys.
 func (p *TextPrinter) to() string {
 	if p.file == nil || !p.file.Named {
 		return ""

@@ -160,7 +160,7 @@ func signer(rep *receipt.Report) string {
 }
 
 // otherThanReceipt returns the kind of a document that does not have the form of a receipt, such as
-// a draft. It returns the zero value for an invalid receipt, and for a document of an unknown kind.
+// a draft. It returns the zero value for an invalid receipt and for a document of an unknown kind.
 func otherThanReceipt(f receipt.Check, doc *canon.Document) kind.Found {
 	if f.Step != receipt.StepSchema {
 		return kind.Found{}

@@ -148,7 +148,7 @@ type hook struct {
 	cut func(text []byte) (after []byte, found bool, err error)
 }
 
-// placeOf returns the file of a hook, and the functions that edit it.
+// placeOf returns the file of a hook and the functions that edit it.
 func placeOf(ctx context.Context, e *cli.Env, place string) (*edit, hook, error) {
 	if place == "git" {
 		path, err := gitHook(ctx)

@@ -12,7 +12,7 @@ import (
 )
 
 // TestClaimTogether verifies that, if several trees of the same size are cosigned at the same time,
-// at most one tree is claimed, and no other tree is claimed afterward.
+// at most one of them is claimed, and that no other tree is claimed afterward.
 func TestClaimTogether(t *testing.T) {
 	for round := range 20 {
 		path := filepath.Join(t.TempDir(), fmt.Sprint(round))

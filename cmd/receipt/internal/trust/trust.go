@@ -142,7 +142,7 @@ func (f *PolicyFlags) Register(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.Strict, "strict", false, "report undecided if an applicable step was not checked")
 }
 
-// Requirements returns the policy that the flags specify, and the keys of logs and witnesses in the
+// Requirements returns the policy that the flags specify and the keys of logs and witnesses in the
 // policy file.
 func (f *PolicyFlags) Requirements(e *cli.Env) (p receipt.Policy, trusted []*keys.PublicKey, err error) {
 	if f.Policy != "" {
@@ -196,7 +196,7 @@ func (f *PolicyFlags) add(e *cli.Env, p *receipt.Policy) error {
 	return nil
 }
 
-// Verifier returns the verifier that the flags specify, and its key file.
+// Verifier returns the verifier that the flags specify and its key file.
 func (f *PolicyFlags) Verifier(e *cli.Env) (*receipt.Verifier, *KeyFile, error) {
 	if f.IntegrityOnly && (f.Keys != "" || f.Issuer != "" || f.Policy != "") {
 		return nil, nil, cli.Usage("", "--integrity-only checks no signatures, so it excludes --keys, --issuer, and --policy")

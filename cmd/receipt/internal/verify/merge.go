@@ -265,7 +265,7 @@ func refuted(s *stream.Summary, code receipt.Code) bool {
 	return s.Refuted > 0 && (s.Undecided == 0 || info.Outcome == receipt.OutcomeRefutes || info.Outcome == receipt.OutcomeNotCounted)
 }
 
-// writeFindings writes the findings about the entire input, and the notes that leave the result
+// writeFindings writes the findings about the entire input and the notes that leave the result
 // undecided.
 func writeFindings(b *bytes.Buffer, color bool, s *stream.Summary) {
 	line := func(name string, v receipt.Verdict, code receipt.Code, text string) {

@@ -140,7 +140,8 @@ func (s *Shown) describe() {
 // folded below the text.
 func (s *Shown) row(label, text string) { fmt.Fprintf(s.b, "%-14s%s\n", label, cli.EscapeLine(text)) }
 
-// verdict prints the verdict on a receipt that is not refuted, and the checks that were not made.
+// verdict prints the verdict on a receipt that is not refuted and lists the checks that were not
+// made.
 func (s *Shown) verdict(rep *receipt.Report, judge string) {
 	switch {
 	case rep.Verdict == receipt.Undecided:

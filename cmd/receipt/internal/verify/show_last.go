@@ -13,8 +13,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
 
-// newest returns the first receipt in the default ledger in the order that "receipt list" uses, and
-// the receipt's ID.
+// newest returns the receipt that "receipt list" would list first for the default ledger, and the
+// receipt's ID.
 func newest(ctx context.Context, e *cli.Env) (data []byte, id string, err error) {
 	address := e.Defaults.Ledger
 	if address == "" {
