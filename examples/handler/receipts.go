@@ -52,7 +52,7 @@ func withReceipts(existing http.Handler, issuer *ledger.Issuer, log *slog.Logger
 	})
 }
 
-// newTask returns a recorder of a new task, and a function that records an event.
+// newTask returns a recorder of a new task and a function that records an event.
 func newTask() (rec *record.Recorder, tell func(kind string, payload object)) {
 	rec, _ = record.New(record.Options{Issuer: receipt.Issuer{ID: issuerID}}) // cannot fail: the issuer is set
 	task, sequence := "task_"+rand.Text(), 0
