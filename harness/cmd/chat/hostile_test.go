@@ -19,7 +19,7 @@ import (
 )
 
 // TestPayloadIsReadOnce verifies that a signal whose payload is not a strict JSON object ends its
-// turn: no further node runs, and the receipt records no approval.
+// turn: no further node runs, and the receipt does not record an approval.
 func TestPayloadIsReadOnce(t *testing.T) {
 	for _, payload := range []string{
 		`{"approved":false,"approved":true}`, `{"approved":true,"appr\u006fved":false}`, "{\"approved\":true,\"note\":\"\xff\"}", `{"approved":true,"note":"\ud800"}`,
