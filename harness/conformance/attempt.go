@@ -176,7 +176,7 @@ func (t *attempt) named() bool {
 	return t.exists.Path != t.absent.Path || !bytes.Equal(t.exists.Body, t.absent.Body)
 }
 
-// refusal returns the content of a response without the request ID and the IDs of resources.
+// refusal returns the content of a response without the request ID or the IDs of resources.
 func (t *attempt) refusal(s *suite, a *wire.Answer) string {
 	text := strings.ReplaceAll(a.Without("error", "request_id"), s.absent(), "…")
 	for name, id := range t.ids {

@@ -33,8 +33,8 @@
 //
 // # Protection against the server
 //
-// A probe can only pass, be skipped, or fail, regardless of what the server sends. At most 16 MiB
-// of a response, and at most 32 MiB of a stream or a list, are read. Each request ends within
+// A probe can only pass, be skipped, or fail, regardless of what the server sends. A probe reads at
+// most 16 MiB of a response, and at most 32 MiB of a stream or a list. Each request ends within
 // [Options].Timeout and each probe within eight times that. Lists are read for at most 500 pages.
 // The client does not follow redirects, decompress responses, or keep cookies.
 //

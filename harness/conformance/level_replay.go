@@ -143,9 +143,10 @@ func replayRefuses(ctx context.Context, s *suite) {
 	}
 }
 
-// replayNamesMissing requests replays that cannot succeed. One needs an answer that was not stored,
-// and is requested only if the script can make a task use such an answer. The other refers to a
-// nonexistent artifact, and is skipped if no recorded answer can be overridden with an artifact.
+// replayNamesMissing requests replays that cannot succeed. One replay needs an answer that was not
+// stored, and is requested only if the script can make a task use such an answer. The other replay
+// refers to a nonexistent artifact, and is skipped if no recorded answer can be overridden with an
+// artifact.
 func replayNamesMissing(ctx context.Context, s *suite) {
 	e, from := source(ctx, s)
 	if words := s.target.Script.Unstored; words != "" {

@@ -19,7 +19,7 @@ import (
 // the JSON text of the new value, or "" to remove the value. The field from is not used.
 type patch struct{ op, at, from, to string }
 
-// patches returns lies that each change one value, and the probe that must detect each lie.
+// patches returns lies that each change one value and, for each lie, the probe that must detect it.
 func patches() []lie {
 	var list []lie
 	for _, of := range []struct {

@@ -13,7 +13,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/replay"
 )
 
-// source returns the task to be replayed, and the receipt for it.
+// source returns the task to be replayed and the receipt for it.
 func source(ctx context.Context, s *suite) (*ended, *given) {
 	able(ctx, s, "replay")
 	return plainReceipt(ctx, s)
