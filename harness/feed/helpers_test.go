@@ -218,7 +218,7 @@ func (w *stuckWriter) Write(p []byte) (int, error) {
 	return w.ResponseRecorder.Write(p)
 }
 
-// keyOf returns a key set with a single API key, and the Authorization header for that key.
+// keyOf returns a key set with a single API key and the Authorization header for that key.
 func keyOf(t testing.TB, name string, reach protocol.Reach) (keys *protocol.APIKeys, bearer string) {
 	t.Helper()
 	key, entry, err := protocol.NewAPIKey(endless{}, name, noon())
