@@ -60,9 +60,9 @@ type run struct {
 // and its effects are recorded. The receipt does not cover effects that occur later.
 const grace = 5 * time.Second
 
-// halt stops the module of a task, waits for the module to return, but not longer than grace, and
-// prevents it from being started again until release is called. After release is called, a task
-// that has ended gets its receipt, and any other task continues.
+// halt stops the module of a task, waits at most grace for the module to return, and prevents it
+// from being started again until release is called. After release is called, a task that has ended
+// gets its receipt, and any other task continues.
 func (h *Harness) halt(id string) (release func()) {
 	h.mu.Lock()
 	h.halted[id]++

@@ -61,7 +61,7 @@ func full(t *testing.T, dir, beyond string, by int64) (lift func()) {
 	}
 }
 
-// TestNoRoom verifies that, while nothing can be written, no action is performed and no success is
+// TestNoRoom verifies that, while nothing can be written, no action is performed and success is not
 // reported. When space is available again, pending events must be written and tasks must get their
 // receipts, without a restart.
 func TestNoRoom(t *testing.T) {
