@@ -282,9 +282,9 @@ func (j *Journal) Len(v View) int {
 const pageBytes = 1 << 20
 
 // find returns the positions of up to limit events in the view that follow id. The result end
-// reports whether these events are the last ones. The argument passed points to the number of the
-// last event that was checked without finding an event after this ID. find continues after that
-// number, and updates it.
+// reports whether these events are the last ones. passed points to the number of the last event
+// that was checked without finding an event after this ID. find continues after that number, and
+// updates it.
 func (j *Journal) find(v View, id string, limit int, passed *int) (found []numbered, end bool, err error) {
 	j.mu.RLock()
 	defer j.mu.RUnlock()
