@@ -356,7 +356,7 @@ func run(t *testing.T, name string, args ...string) string {
 	return string(out)
 }
 
-// inspect returns the violations in the modules at root, and the packages of these modules.
+// inspect returns the violations in the modules at root and the packages of these modules.
 func inspect(root string) (violations, packages []string, err error) {
 	files, err := parse(root)
 	if err != nil {
@@ -369,11 +369,11 @@ func inspect(root string) (violations, packages []string, err error) {
 	return violations, packages, nil
 }
 
-// sources returns the parsed files of this module and of harness, without tests and files that are
+// sources returns the parsed files of this module and of harness, except tests and files that are
 // never built. Callers must not modify the files.
 var sources = sync.OnceValues(func() ([]sourceFile, error) { return parse(".") })
 
-// parse parses the files of the module at root and of harness, without tests and files that are
+// parse parses the files of the module at root and of harness, except tests and files that are
 // never built.
 func parse(root string) (files []sourceFile, err error) {
 	err = filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
@@ -402,7 +402,7 @@ func parse(root string) (files []sourceFile, err error) {
 	return files, err
 }
 
-// judge returns the violations in the given files, and the packages to which the files belong.
+// judge returns the violations in the given files and the packages to which the files belong.
 func judge(files []sourceFile) (violations, packages []string) {
 	documented := map[string]bool{}
 	for _, f := range files {

@@ -58,8 +58,8 @@ func TestSurface(t *testing.T) {
 // gofmt formats declarations as gofmt does.
 var gofmt = printer.Config{Mode: printer.UseSpaces | printer.TabIndent, Tabwidth: 8}
 
-// surface returns the exported declarations of the package in dir, sorted by kind (constants first)
-// and then by name, without comments and function bodies.
+// surface returns the exported declarations of the package in dir, without comments or function
+// bodies, sorted by kind (constants first) and then by name.
 func surface(dir string) ([]string, error) {
 	set := token.NewFileSet()
 	names, err := filepath.Glob(filepath.Join(dir, "*.go"))
