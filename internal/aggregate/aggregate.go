@@ -79,8 +79,8 @@ func (a *Aggregate) Add(rep *receipt.Report, root canon.Node) {
 	a.versions.keep(at, p)
 }
 
-// newest reports whether a receipt must be added to the sums, because no newer version of it was
-// added. It also subtracts the version that the receipt supersedes.
+// newest reports whether no newer version of a receipt was added, in which case the receipt must be
+// added to the sums. It also subtracts the version that the receipt supersedes.
 func (a *Aggregate) newest(s sighting, root canon.Node, issuer uint32) bool {
 	// The superseded version is subtracted if that is possible.
 	superseded, err := canon.ParseDigest(root.Member("metadata").Member("supersedes").Text())

@@ -2,10 +2,10 @@
 // that they changed, the data that they sent, and the tools that they called. The verification page
 // and the printed report draw their charts from these sums.
 //
-// Only receipts that match the schema and their own hash are included, because altered content is
-// not evidence of anything. There are separate sums for receipts whose signatures are verified, and
-// for all other receipts (undecided, refuted for another reason, or checked only for integrity).
-// The sums contain only values that the issuers state.
+// Only receipts that match the schema and their stated hash are included, because altered content
+// is not evidence of anything. There are separate sums for receipts whose signatures are verified,
+// and for all other receipts (undecided, refuted for another reason, or checked only for
+// integrity). The sums contain only values that the issuers state.
 //
 // # Versions
 //

@@ -39,7 +39,7 @@ func (t *tally[T]) of(name string, most int) *T {
 	return t.rows[name]
 }
 
-// largest returns the names of the largest rows in descending order, and the number of nonempty
+// largest returns the names of the largest rows in descending order and the number of nonempty
 // rows.
 func (t *tally[T]) largest(size func(*T) int) (names []string, count int) {
 	for name, row := range t.rows {

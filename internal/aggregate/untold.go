@@ -42,8 +42,8 @@ func (u *untold) add(s statement) {
 		u.Approvals++
 	}
 
-	// The sum of bytes is also a lower bound if an entry does not state its bytes, or if it is
-	// unknown whether an entry was sent.
+	// The sum of bytes is also a lower bound if an entry does not state its number of bytes, or if
+	// it is unknown whether an entry was sent.
 	if list.Has("/side_effects/network_egress") || !bytesStated(s.Node) || slices.ContainsFunc(list, func(at string) bool { return strings.HasPrefix(at, "/side_effects/network_egress/") }) {
 		u.Egress++
 	}
