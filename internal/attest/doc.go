@@ -48,7 +48,7 @@
 //
 // # Bundle
 //
-// The file is a Sigstore bundle v0.3 on one line, followed by a line end:
+// The file is a Sigstore bundle v0.3 on one line, followed by a newline:
 //
 //	{"mediaType": "application/vnd.dev.sigstore.bundle.v0.3+json",
 //	 "verificationMaterial": {"publicKey": {"hint": "…"}},

@@ -47,7 +47,7 @@ type Envelope struct {
 // Message returns the message that the signature covers.
 func (e *Envelope) Message() []byte { return Encode(e.payloadType, e.Payload) }
 
-// Bytes returns the bundle, followed by a line end.
+// Bytes returns the bundle, followed by a newline.
 func (e *Envelope) Bytes() []byte {
 	b := []byte(`{"mediaType":"` + MediaType + `","verificationMaterial":{"publicKey":{"hint":`)
 	b = canon.AppendString(b, e.Key)
@@ -207,7 +207,7 @@ func (e *Envelope) parseSignature(entry canon.Node) *Error {
 
 const maxSignature = 3309 // in bytes, for ML-DSA-65
 
-// decode decodes standard base64 with padding, and rejects line ends and nonzero unused bits.
+// decode decodes standard base64 with padding, and rejects line breaks and nonzero unused bits.
 func decode(n canon.Node) ([]byte, bool) {
 	text := n.Text()
 	if n.Kind() != canon.KindString || bytes.ContainsAny(text, "\r\n") {
