@@ -97,8 +97,8 @@ func (a *Answer) Linger() {
 // be lost (RFC 9112, 9.6).
 //
 // The caller must close the body before BreakOff, and the handler must panic with
-// [http.ErrAbortHandler] afterward. If the response has no connection of its own, as in HTTP/2,
-// BreakOff only flushes it.
+// [http.ErrAbortHandler] afterward. If the response does not have a separate connection, as in
+// HTTP/2, BreakOff only flushes it.
 func (a *Answer) BreakOff() {
 	if a.unread || a.Flush() != nil {
 		return

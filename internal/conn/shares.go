@@ -4,10 +4,10 @@ import "sync"
 
 // Shares is an amount that clients divide among themselves, such as slots or bytes of memory. A
 // client that already holds a share can take more only if the remaining amount is then at least as
-// large as the client's share. A single client therefore gets at most half of the amount and two
-// clients a third each, and the remainder is always enough to give a new client as much (the
-// dynamic thresholds of Choudhury and Hahne, 1998). Only a client that holds nothing may take the
-// entire remainder.
+// large as the client's share. A single client therefore gets at most half of the amount, and two
+// clients get a third each. The remainder is always enough to give a new client the same amount
+// (the dynamic thresholds of Choudhury and Hahne, 1998). Only a client that holds nothing may take
+// the entire remainder.
 type Shares struct {
 	mu   sync.Mutex
 	left int64
