@@ -121,7 +121,7 @@ func TestAEL(t *testing.T) {
 	}
 }
 
-// aelDirectory returns the document that represents a directory, without the keys and the expected
+// aelDirectory returns the document that represents a directory, without the keys or the expected
 // result.
 func aelDirectory(t testing.TB, dir string) []byte {
 	t.Helper()

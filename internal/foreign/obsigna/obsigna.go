@@ -1,5 +1,5 @@
 // Package obsigna reads agent receipts (agent-receipts, obsigna), which have the structure of a W3C
-// Verifiable Credential but a signature scheme of their own.
+// Verifiable Credential but use a different signature scheme.
 //
 //	signed bytes   JCS(receipt without proof)
 //	hash and link  "sha256:" and the SHA-256 of the same bytes; proof is not covered
