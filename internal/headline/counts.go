@@ -63,8 +63,8 @@ func (r counter) happened(list string) (nodes []canon.Node) {
 	return nodes
 }
 
-// files returns the number of distinct paths, and the number of writes if it differs. It returns ""
-// if the receipt states no number.
+// files returns the number of distinct paths and, if it differs, the number of writes. It returns
+// "" if the receipt states no number.
 func (r counter) files() string {
 	t := r.written()
 	if t.entries == 0 && t.open {
@@ -78,8 +78,8 @@ func (r counter) written() tally {
 	return r.tally("fs_writes", func(_ int, n canon.Node) string { return r.name(n.Member("path")) })
 }
 
-// parts returns a phrase with the number of objects, and a phrase with the number of writes if that
-// number differs.
+// parts returns a phrase with the number of objects and, if it differs, a phrase with the number of
+// writes.
 func (t tally) parts(noun, verb string) (text, in string) {
 	n, more := t.things()
 	text = Between(t.open || more, t.over) + Plural(n, noun, verb)

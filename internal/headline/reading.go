@@ -43,8 +43,8 @@ func pointers(root canon.Node, name string) (list receipt.Pointers) {
 	return list
 }
 
-// Hidden reports whether the source did not report a value, so that the value in the receipt is
-// only a placeholder. If a list may be incomplete, its entries were still reported, and so were the
+// Hidden reports whether the value in the receipt is only a placeholder, because the source did not
+// report the value. If a list may be incomplete, its entries were still reported, and so were the
 // members of an entry for an effect that may not have happened.
 func (r *Reading) Hidden(n canon.Node) bool {
 	return len(r.Unreported) > 0 && !n.IsZero() && r.Hides(n.Pointer())

@@ -96,7 +96,7 @@ func (u usage) budget(limits bool) (w Words) {
 	return w
 }
 
-// inBudget returns the label of a budget member, and the unit of its numbers.
+// inBudget returns the label of a budget member and the unit of its numbers.
 func inBudget(name string) (label, unit string) {
 	if label, ok := strings.CutSuffix(name, "_ms"); ok {
 		return strings.ReplaceAll(label, "_", " "), " ms"
