@@ -32,10 +32,10 @@ func beginning(first bool, previous, given canon.Digest) Mark {
 	return MarkLinked
 }
 
-// A Damage is a receipt that does not match its own hash, or that follows such a receipt.
+// A Damage is a receipt that does not match its stated hash, or that follows such a receipt.
 type Damage struct {
 	Node
-	Stray    bool         // the receipt does not match its own hash, and nothing shows its place
+	Stray    bool         // the receipt does not match its stated hash, and nothing shows its place
 	After    bool         // the receipt follows a damaged receipt of its stream
 	Previous canon.Digest // the predecessor's hash that the receipt names
 }
@@ -164,8 +164,8 @@ func (b *Beginner) tailBefore(issued int64) Place {
 	return b.tails[before-1].Place
 }
 
-// afterDamage finds the beginning of a stream whose first receipt does not match its own hash. The
-// stream then begins after the damaged receipt.
+// afterDamage finds the beginning of a stream whose first receipt does not match its stated hash.
+// The stream then begins after the damaged receipt.
 func (b *Beginner) afterDamage() {
 	if b.begun {
 		return

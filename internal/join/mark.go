@@ -21,7 +21,7 @@ const (
 	MarkElsewhere             // the named predecessor is in another stream
 	MarkSecond                // another receipt also states that it is the first
 	MarkForeign               // the receipt does not name the given predecessor
-	MarkDamaged               // the receipt does not match its own hash
+	MarkDamaged               // the receipt does not match its stated hash
 	MarkCopy                  // a copy that is not counted
 	MarkDuplicate             // another receipt has the same ID, but different content
 	MarkCount                 // the number of marks

@@ -23,7 +23,7 @@ type Node struct {
 	Place   Place
 	Hash    canon.Digest // the stated hash, which is also the computed hash if the receipt matches it
 	Issued  int64        // milliseconds since 1970
-	Damaged bool         // the receipt does not match its own hash
+	Damaged bool         // the receipt does not match its stated hash
 }
 
 // maxDamaged limits the memory that damaged receipts can use.
@@ -58,7 +58,7 @@ func (m *Meeting) Reset() {
 	*m = Meeting{bearers: bearers, damaged: m.damaged[:0]}
 }
 
-// State adds a receipt that states the digest as its own hash. The receipt may be a copy.
+// State adds a receipt that states the digest as its hash. The receipt may be a copy.
 func (m *Meeting) State(n Node) {
 	if m.bearers == nil {
 		m.bearers = map[int]bearer{}
@@ -89,7 +89,7 @@ type Link struct {
 	Mark    Mark
 	Related *Node // the receipt that the mark refers to, or the predecessor in its stream; nil: not in the input
 	Orphan  bool  // the receipt has no predecessor, and may begin its stream
-	Stray   bool  // the receipt does not match its own hash, and nothing shows its place
+	Stray   bool  // the receipt does not match its stated hash, and nothing shows its place
 	Behind  bool  // the receipt follows a damaged receipt
 	After   bool  // the damaged receipt is in the same stream
 	Again   bool  // the receipt is a copy of the previous receipt

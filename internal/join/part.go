@@ -17,9 +17,9 @@ const (
 	roleNames                  // the receipt names the digest as the hash of its predecessor
 	roleOrphan                 // grouped by stream: the receipt may begin the stream
 	roleTail                   // no receipt in the stream names the receipt
-	roleStray                  // the receipt does not match its own hash, and nothing shows its place
+	roleStray                  // the receipt does not match its stated hash, and nothing shows its place
 	roleBehind                 // the receipt follows a damaged receipt
-	roleAfter                  // the receipt follows a damaged receipt of its own stream
+	roleAfter                  // the receipt follows a damaged receipt of the same stream
 	roleCount
 )
 

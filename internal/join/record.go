@@ -42,7 +42,7 @@ func (r *Record) Begin() {
 	}
 }
 
-// Key returns the key of the first grouping. If the receipt does not match its own hash, ok is
+// Key returns the key of the first grouping. If the receipt does not match its stated hash, ok is
 // false, because its ID may have been altered.
 func (r *Record) Key() (key ID, ok bool) { return r.ID, r.holds() }
 
@@ -53,8 +53,8 @@ func (r *Record) settle(m Mark, related Place) {
 	}
 }
 
-// outcome returns the verdict for which the receipt is counted, and its code unless it is verified.
-// If strict is set, an unchecked link leaves the receipt undecided.
+// outcome returns the verdict for which the receipt is counted and, unless the receipt is verified,
+// its code. If strict is set, an unchecked link leaves the receipt undecided.
 func (r *Record) outcome(strict bool) (receipt.Verdict, receipt.Code) {
 	code, failed := r.Mark.Code(), r.Mark.Failed()
 	switch {

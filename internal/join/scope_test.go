@@ -132,7 +132,7 @@ func (d *digits) pick(alternatives int, used bool) int {
 	return int(digit)
 }
 
-// world returns the world with index n, and the total number of worlds.
+// world returns the world with index n and the total number of worlds.
 func (s scope) world(n uint64) (w world, number uint64) {
 	d := &digits{n, 1}
 	var order []int

@@ -15,7 +15,7 @@ type Strand struct {
 	Stream   chain.Stream
 	Count    int64 // number of receipts; copies count once
 	Failures int64 // invalid links
-	Intact   bool  // at least one receipt matches its own hash; otherwise, the stream name may have been altered
+	Intact   bool  // at least one receipt matches its stated hash; otherwise, the stream name may have been altered
 	Found    bool  // the expected head is in the stream
 
 	First    bool         // the first receipt states that it has no predecessor
@@ -102,7 +102,7 @@ func appendStream(b []byte, s chain.Stream) []byte {
 }
 
 // Begin evaluates the open parts of one stream, given the sums of all its strands. It returns the
-// completed receipts, and the strand with its ends.
+// completed receipts and the strand with its ends.
 func Begin(s Strand, open []Part, t Terms) (done []Record, _ Strand) {
 	given := t.previous(s.Stream)
 
