@@ -55,8 +55,8 @@ const (
 	Text       Kind = "text"  // text without any JSON
 )
 
-// Foreign reports whether a file contains no receipts and cannot be mistaken for a receipt, so that
-// there is nothing in it to refute. Plain text is not foreign, because nothing shows that it was
+// Foreign reports whether a file contains no receipts and cannot be mistaken for a receipt. There
+// is nothing in such a file to refute. Plain text is not foreign, because nothing shows that it was
 // never a receipt.
 func (k Kind) Foreign() bool {
 	switch k {
