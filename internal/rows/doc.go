@@ -30,8 +30,8 @@
 //
 // # Other rows
 //
-// Information about an input as a whole has its own rows (kind "finding", "note", or "input"), in
-// which the columns about receipts are NULL.
+// Information about an input as a whole is in separate rows (kind "finding", "note", or "input"),
+// in which the columns about receipts are NULL.
 //
 // The API may still change.
 package rows

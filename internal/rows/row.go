@@ -94,7 +94,7 @@ func Of(rep *receipt.Report) Row {
 
 func word(rep *receipt.Report) string {
 	if rep.Verdict == receipt.Verified && rep.Scope == receipt.ScopeIntegrity {
-		return intact // anyone can write a receipt that matches its own hash
+		return intact // anyone can write a receipt that matches its stated hash
 	}
 	return rep.Verdict.String()
 }
