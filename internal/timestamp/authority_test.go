@@ -187,7 +187,7 @@ func marshal(t *testing.T, v any) []byte {
 	return der
 }
 
-// request returns a stamp that was created with fixed randomness, and its query.
+// request returns a stamp that was created with fixed randomness and the query for it.
 func request(t *testing.T, policy string) (*Stamp, []byte) {
 	t.Helper()
 	s, err := New(bytes.NewReader(bytes.Repeat([]byte{0x5a}, 48)), Checkpoint, canon.Sum([]byte("stamped bytes")), policy)

@@ -35,7 +35,7 @@ var (
 	now     = began.AddDate(3, 0, 0) // a time at which the authority's certificate has expired
 )
 
-// outcome returns the verdict that an error from Verify represents, and the beginning of the error
+// outcome returns the verdict that an error from Verify represents and the beginning of the error
 // text.
 func outcome(err error) (verdict, text string) {
 	var missing *MissingError
@@ -504,7 +504,7 @@ func TestVectors(t *testing.T) {
 	}
 }
 
-// kept returns a stored stamp with a token, and the stored root for it.
+// kept returns a stored stamp with a token and the stored root for it.
 func kept(tb testing.TB) (*Stamp, *x509.CertPool) {
 	tb.Helper()
 	text, err1 := os.ReadFile("testdata/receipt.timestamp")
