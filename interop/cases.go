@@ -242,7 +242,7 @@ func (m *caseMill) attestation() []byte {
 	return encoded
 }
 
-// compareCases returns how often the command reached each verdict for n mutants of cases, and the
+// compareCases returns how often the command reached each verdict for n mutants of cases and the
 // mutants for which JavaScript disagrees. A mutant that neither verifier answers, for example
 // because its evidence is unreadable, is counted as "no answer".
 func compareCases(n int, seed uint64) (counts map[string]int, differences []difference, err error) {

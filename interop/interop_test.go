@@ -158,7 +158,7 @@ func TestSize(t *testing.T) {
 // docstring matches a Python string that is a separate statement.
 var docstring = regexp.MustCompile(`(?ms)^\s*""".*?"""$`)
 
-// codeLines returns the number of lines without blank lines and comments.
+// codeLines returns the number of lines, not counting blank lines and comments.
 func codeLines(text string) int {
 	n := 0
 	for line := range strings.Lines(docstring.ReplaceAllString(text, "")) {

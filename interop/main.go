@@ -59,7 +59,7 @@ func (d difference) String() string {
 	return fmt.Sprintf("mutant %d: Go, JavaScript, and Python: %q\n%s", d.number, d.results, d.mutant)
 }
 
-// compare returns how often the library reached each result, and the mutants about which the
+// compare returns how often the library reached each result and the mutants about which the
 // verifiers disagree.
 func compare(n int, seed uint64, codes bool) (counts map[string]int, differences []difference, err error) {
 	m, err := newMill(seed)
