@@ -59,9 +59,9 @@ func (e *TimeoutError) Error() string {
 // Unwrap returns both errors.
 func (e *TimeoutError) Unwrap() []error { return []error{e.Last, e.Err} }
 
-// Add adds a hash to the log. It returns the proof that the log includes the hash, and the index of
-// the hash. If the log is busy, cannot be reached, or does not respond, Add repeats the request
-// until ctx ends, and then returns a [*TimeoutError]. Repeated requests do not add a second entry.
+// Add adds a hash to the log. It returns the inclusion proof and the index of the hash. If the log
+// is busy, cannot be reached, or does not respond, Add repeats the request until ctx ends, and then
+// returns a [*TimeoutError]. Repeated requests do not add a second entry.
 func (l *Log) Add(ctx context.Context, hash canon.Digest) (proof []byte, index uint64, err error) {
 	var last error // before ctx ended
 	for wait := 100 * time.Millisecond; ; wait = min(2*wait, 5*time.Second) {
