@@ -240,8 +240,8 @@ func (e *examination) unread(err error) {
 	e.find(Unreachable, "%v", err)
 }
 
-// extends reports whether the later of two views extends the earlier one, which must not be larger.
-// If it does not, both views are stored as evidence.
+// extends reports whether the later of two views extends the earlier one. The later view must not
+// be the smaller one. If it does not, both views are stored as evidence.
 func (e *examination) extends(ctx context.Context, earlier, later *view) (bool, error) {
 	e.compared = append(e.compared, earlier)
 	if earlier.Size == 0 {
