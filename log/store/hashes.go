@@ -56,7 +56,7 @@ func (t *hashTiles) compareEdge() {
 }
 
 // compare compares the last tile of a level. A missing partial tile is accepted if the complete
-// tree has a full tile in its place, which is compared later.
+// tree has a full tile in its place. The full tile is compared later.
 func (t *hashTiles) compare(level int) {
 	if t.failure != nil {
 		return

@@ -30,7 +30,7 @@ type Config struct {
 	// Policy specifies the witnesses, with their URLs, and the quorum that a published checkpoint
 	// needs. The logs in the policy are not used. The zero Policy has no witnesses. Open rejects a
 	// policy without witnesses if the last published checkpoint has cosignatures, because the log
-	// would replace it with a checkpoint without them.
+	// would replace that checkpoint with one that has no cosignatures.
 	Policy tlog.Policy
 
 	// Interval is the time between checkpoints, which must be at least 100 ms. The default (0) is
