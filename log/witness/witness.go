@@ -186,7 +186,7 @@ type record struct {
 }
 
 // record reads the record for a log. Anything except a checkpoint that this witness cosigned is an
-// error, because it is then unknown which trees were cosigned.
+// error, because in that case it is unknown which trees were cosigned.
 func (w *Witness) record(origin string) (record, error) {
 	note, err := w.disk.Read(OriginHash(origin))
 	if errors.Is(err, fs.ErrNotExist) {
