@@ -161,7 +161,7 @@ func (l *Ledger) check(ctx context.Context) error {
 	return nil
 }
 
-// parse returns the configuration for an address, and the name that messages use for it. Errors do
+// parse returns the configuration for an address and the name that messages use for it. Errors do
 // not contain the address, because it may contain a password.
 func parse(address string) (config *pgxpool.Config, name string, err error) {
 	invalid := errors.New("postgres: invalid address: must have the form postgres://user@host:port/database; parameters may follow, as in ?sslmode=verify-full")

@@ -46,7 +46,7 @@ type published struct {
 }
 
 // schedules runs n rounds in which receipts are issued concurrently in several streams with slow
-// transactions. It returns how many roots were published in the meantime, and how many of them no
+// transactions. It returns how many roots were published in the meantime and how many of them no
 // longer match the receipts that they covered.
 func schedules(t *testing.T, address string, n int) (roots, changed int) {
 	t.Helper()
