@@ -34,7 +34,7 @@ type InvalidError struct {
 	Total    int               // number of problems
 }
 
-// Error lists the problems. Each problem is on a line of its own after the first line.
+// Error lists the problems. Each problem is on a separate line after the first line.
 func (e *InvalidError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "batch: the manifest is malformed: %d problem", e.Total)
