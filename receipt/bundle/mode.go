@@ -60,7 +60,7 @@ func (m manner) redacts() bool   { return m.mode != Local }
 func (m manner) withholds() bool { return m.mode == ReplayOnly }
 
 // payloads reports whether ReplayOnly always withholds the value of a member with the given name,
-// and whether only strict ReplayOnly does.
+// and whether only strict ReplayOnly does so.
 func payloads(name string) (always, strict bool) {
 	return slices.Contains(strings.Fields(payloadNames), name), slices.Contains(strings.Fields(strictNames), name)
 }

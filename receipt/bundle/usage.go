@@ -141,8 +141,8 @@ func add(counts map[string]int, kind string) {
 	counts[kind]++
 }
 
-// harmless reports whether transcript events of the given kind can be skipped, because they are
-// messages or are processed elsewhere.
+// harmless reports whether transcript events of the given kind are messages or are processed
+// elsewhere, so that they can be skipped here.
 func harmless(kind string) bool {
 	return slices.Contains(strings.Fields(`message user_message assistant_message system_message system_reminder private_reasoning tool_schemas tool_schema
 		compaction transcript_compacted`), kind) ||
