@@ -121,8 +121,7 @@ func (k *noteKeys) openProofs(given []*tlog.Proof) []proof {
 	opened := map[string]*checkpoint{}
 	proofs := make([]proof, len(given))
 
-	// Proofs from the same log usually share a checkpoint, whose signatures are then checked only
-	// once.
+	// Proofs from the same log usually share a checkpoint, so its signatures are checked only once.
 	for i, p := range given {
 		c := opened[string(p.Checkpoint)]
 		if c == nil {

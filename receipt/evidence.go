@@ -70,8 +70,8 @@ type Batch interface {
 
 // A Timestamp is a statement by an authority that data existed before a certain time. The caller
 // must have verified the signature of the statement. The caller must also have verified that no
-// certificate of the authority has the same key material as a trusted key, because the thief of a
-// trusted key could otherwise act as an authority.
+// certificate of the authority has the same key material as a trusted key, because otherwise the
+// thief of a trusted key could act as an authority.
 type Timestamp struct {
 	// Digest is the hash of a receipt, or the SHA-256 digest of a checkpoint's text.
 	Digest canon.Digest
@@ -124,7 +124,7 @@ func (e *evidence) compare(given Evidence) {
 }
 
 // uncompared returns an undecided check for a receipt without a proof, because the checkpoint for
-// all receipts was not compared with them.
+// all receipts was not compared with the receipts.
 func (e *evidence) uncompared() Check {
 	c := Check{Step: StepBatch, Code: CodeCheckpointRequired, Reason: e.outside}
 	if e.demandsUnknown() {

@@ -75,8 +75,8 @@ func (s hashStep) hash(doc *canon.Document, rep *Report) (computed canon.Digest,
 	}
 }
 
-// maxHinted is the maximum size of a document that hashHint examines, because it makes another pass
-// for each known mistake.
+// maxHinted is the maximum size of a document that hashHint examines. It is limited because
+// hashHint makes another pass for each known mistake.
 const maxHinted = 1 << 20 // bytes
 
 // hashHint recognizes common mistakes in computing the receipt hash, by computing the hash that

@@ -77,7 +77,7 @@ func (j *judge) trusts(c *checkpoint) bool {
 	return code == ""
 }
 
-// distrusts returns the first key with which a log has signed a checkpoint, and the reason why that
+// distrusts returns the first key with which a log has signed a checkpoint and the reason why that
 // key is not accepted. If any of the keys is accepted, it returns nil and "". A log signs later
 // than the issuer, so its key may be newer than the receipt. The start of its validity (nbf) is
 // therefore checked only if the policy specifies a time. A checkpoint that was signed with a stolen

@@ -489,8 +489,9 @@ func (k *Key) speaksFor(issuer string) bool {
 const ReasonSuperseded = "superseded"
 
 // A Revocation ends the validity of a key. With the reason "superseded", signatures from before At
-// remain valid, as if At were an expiry time. With any other reason (including "compromised"), or
-// with none, no time stated in a receipt can be trusted, so every signature by the key is rejected.
+// remain valid, as if At were an expiry time. If the revocation has any other reason (including
+// "compromised") or no reason, no time stated in a receipt can be trusted, so every signature by
+// the key is rejected.
 type Revocation struct {
 	At     time.Time
 	Reason string

@@ -35,7 +35,7 @@ func snapshot(t *testing.T, s keyService, p receipt.Policy) *receipt.Verifier {
 }
 
 // TestSnapshotDown verifies that, if the key source is down, results that depend on keys are
-// undecided, the cause is not reported as an unknown key, and all other checks are made.
+// undecided, that the cause is not reported as an unknown key, and that all other checks are made.
 func TestSnapshotDown(t *testing.T) {
 	keys := logKeys()
 	secret := errors.New("dial postgres://audit:hunter2@keys")
