@@ -54,8 +54,8 @@ func TestEnvelopes(t *testing.T) {
 	}
 }
 
-// TestEnvelopeAlone verifies that a receipt signature is not valid for an envelope, and an envelope
-// signature is not valid for a receipt, even with the same key.
+// TestEnvelopeAlone verifies that a receipt signature is not valid for an envelope, and that an
+// envelope signature is not valid for a receipt, even with the same key.
 func TestEnvelopeAlone(t *testing.T) {
 	for _, name := range []string{Ed25519, edDSA, es256, rs256} {
 		k := testKeys()[name]

@@ -14,9 +14,9 @@ import (
 	"github.com/receiptkit/receiptkit/fixtures/testsize"
 )
 
-// TestMany verifies a million times that the results match those of crypto/ed25519, or fewer times
-// unless all tests are requested. The keys may have a low-order component, and the signatures are
-// intact or damaged in many ways.
+// TestMany verifies that the results match those of crypto/ed25519, a million times if all tests
+// are requested and fewer times otherwise. The keys may have a low-order component, and the
+// signatures are intact or damaged in many ways.
 func TestMany(t *testing.T) {
 	n := 2_000
 	if testsize.Full() {
