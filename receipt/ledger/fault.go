@@ -26,7 +26,7 @@ const (
 	FaultRow        = "ledger_row"        // a row differs from its receipt
 )
 
-// ErrUnreadable indicates that the database cannot read part of its own data.
+// ErrUnreadable indicates that the database cannot read part of its data.
 var ErrUnreadable = errors.New("it is damaged: restore a copy")
 
 // Error describes the fault in one line.

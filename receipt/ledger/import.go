@@ -35,7 +35,7 @@ type ImportError struct {
 	Err error
 }
 
-// Error returns the number and ID of the receipt, and the reason.
+// Error returns the number and ID of the receipt and the reason why it was rejected.
 func (e *ImportError) Error() string {
 	return fmt.Sprintf("ledger: receipt %d (%.200q) is not imported: %v", e.Index, e.ID, e.Err)
 }

@@ -406,7 +406,7 @@ func (l *database) transact(ctx context.Context, what string, f func(*sql.Tx) er
 	return fmt.Errorf("%w: %w", ledger.ErrNotStored, err)
 }
 
-// markOf returns the current mark of a ledger, and the version of its tables.
+// markOf returns the current mark of a ledger and the version of its tables.
 func markOf(ctx context.Context, q querier) (m file.Mark, version int, err error) {
 	var hash []byte
 	err = q.QueryRowContext(ctx, `SELECT (SELECT user_version FROM pragma_user_version), lower(hex(ledger)), commits, ifnull(r.seq, 0), r.hash

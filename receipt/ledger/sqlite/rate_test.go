@@ -64,7 +64,7 @@ func rateWorker(task string) error {
 }
 
 // rate runs processes that issue into a new ledger for several seconds. It returns the number of
-// receipts per second, and the median and the 99th percentile of the durations.
+// receipts per second, the median duration, and the 99th percentile of the durations.
 func rate(b testing.TB, path string, processes, goroutines, seconds int) (perSecond float64, p50, p99 time.Duration) {
 	b.Helper()
 	var running []*exec.Cmd

@@ -90,7 +90,7 @@ func (l *reader) alone(ctx context.Context, k ledger.Key, where string, args []a
 	return nil, f
 }
 
-// span returns the sequence number before the first receipt that a query can select, and the
+// span returns the sequence number before the first receipt that a query can select and the
 // sequence number of the last receipt that it can select. In a large ledger, receipts with similar
 // times are close together.
 func (l *reader) span(ctx context.Context, q ledger.Query) (before, last int64, err error) {

@@ -93,7 +93,7 @@ func (q *Queues) Turn(s chain.Stream, again bool) *Turn {
 	return t
 }
 
-// Of reports whether the turn, which may be nil, is for the given stream in these queues.
+// Of reports whether the turn is for the given stream in these queues. The turn may be nil.
 func (t *Turn) Of(q *Queues, s chain.Stream) bool { return t != nil && t.queues == q && t.stream == s }
 
 // End ends the turn. It may be called more than once.
