@@ -18,7 +18,7 @@ func parseKeys(data []byte) (*APIKeys, error) {
 	return ParseAPIKeys(data, "receipts:read", "receipts:verify", "tasks:replay")
 }
 
-// apiKeysOf returns an API key with the given name, and a key set that contains it.
+// apiKeysOf returns an API key with the given name and a key set that contains it.
 func apiKeysOf(t testing.TB, name string) (key string, keys *APIKeys) {
 	t.Helper()
 	key, entry, err := NewAPIKey(rand.Reader, name, noon())

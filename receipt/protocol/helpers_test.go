@@ -119,7 +119,7 @@ func until(t testing.TB, what string, so func() bool) {
 	t.Fatalf("after half a minute it is not so that %s", what)
 }
 
-// keysOf returns API keys with the given names and members, and the header for each key.
+// keysOf returns API keys with the given names and members, together with the header for each key.
 func keysOf(t testing.TB, members map[string]string) (keys *APIKeys, bearer map[string]string) {
 	t.Helper()
 	text, bearer := "", map[string]string{}
