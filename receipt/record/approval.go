@@ -348,9 +348,9 @@ func (a *approval) entry(r *run, t *telling, place string) receipt.Approval {
 }
 
 // quorum returns the reviewers, their signatures, and the required number of reviewers. It omits
-// these values if no number was required, at most one reviewer approved, and there are no
-// signatures, because the actor is then sufficient. An unknown decision word is not treated as an
-// approval, but it is recorded for readers.
+// these values if they add nothing to the actor: no number was required, at most one reviewer
+// approved, and there are no signatures. An unknown decision word is not treated as an approval,
+// but it is recorded for readers.
 func (a *approval) quorum() (proof receipt.Object) {
 	g := &a.grant
 	if a.question.required > 0 || len(g.reviewers) > 1 || len(g.signatures) > 0 {

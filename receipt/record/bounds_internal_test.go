@@ -26,8 +26,8 @@ const (
 	leastSpeed = 20  // MB/s
 )
 
-// TestGigabyte records a gigabyte of each shape in a separate process. It prints the memory use,
-// and the megabytes read per second of processor time.
+// TestGigabyte records a gigabyte of each shape in a separate process. It prints the memory use and
+// the number of megabytes read per second of processor time.
 //
 //	RECORD_GIGABYTE=all go test -run Gigabyte -v -timeout 1h ./receipt/record
 func TestGigabyte(t *testing.T) {

@@ -200,7 +200,7 @@ func (s *calls) dispatched(c *call, pending map[string]bool) bool {
 	return c.outcome != "" || !pending[c.id]
 }
 
-// listed returns the calls for the receipt, and the position of each call by ID.
+// listed returns the calls for the receipt and the position of each call by ID.
 func (s *calls) listed() (calls []*call, at map[string]string) {
 	at = map[string]string{}
 	for _, c := range s.Order {
@@ -227,7 +227,7 @@ func (s *calls) entries(t *telling) []receipt.ToolCall {
 	return list
 }
 
-// told returns the entry for a call in the receipt, without the contradictions and details that the
+// told returns the entry for a call in the receipt, without the contradictions or details that the
 // method judge adds.
 func (s *calls) told(t *telling, at string, c *call) receipt.ToolCall {
 	meta := receipt.Object{}

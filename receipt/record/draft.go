@@ -96,7 +96,7 @@ type drafting struct {
 	told *telling
 }
 
-// draftOf returns the draft of a run, without its subject and its log.
+// draftOf returns the draft of a run, without its subject or its log.
 func draftOf(r *run) *receipt.Draft {
 	o, t := r.options, new(telling)
 

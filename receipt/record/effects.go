@@ -197,9 +197,9 @@ func fits[T comparable](a, b T) bool {
 	return a == b || a == unknown || b == unknown
 }
 
-// again reports whether an event may repeat a recorded effect, because the effect was recorded by a
-// different source or in an earlier report of the call. Each span and each artifact is a separate
-// effect.
+// again reports whether an event may repeat a recorded effect, which is the case if the effect was
+// recorded by a different source or in an earlier report of the call. Each span and each artifact
+// is a separate effect.
 func again(have, by origin, told, now int) bool {
 	return have&by == 0 || by&reports != 0 && told != now
 }
@@ -216,7 +216,7 @@ func placeOf(w *event.Workspace, path string) string {
 	return w.Label(path)
 }
 
-// fileWrites returns the file changes for the receipt, and the withheld paths.
+// fileWrites returns the file changes for the receipt and the withheld paths.
 func (s *effects) fileWrites(r *run, t *telling) (list []receipt.FileWrite, withheld []withheldPath) {
 	list = []receipt.FileWrite{}
 	for _, w := range s.writes {

@@ -55,8 +55,8 @@ func FuzzRead(f *testing.F) {
 }
 
 // FuzzSequence records any events in any order, with payloads of any kind. It verifies that a draft
-// can be sealed, does not count more calls than it lists, and does not change if events are
-// delivered twice.
+// can be sealed, that it does not count more calls than it lists, and that it does not change if
+// events are delivered twice.
 func FuzzSequence(f *testing.F) {
 	var kinds, payloads []string
 	for _, s := range scenarios() {

@@ -100,7 +100,7 @@ func differ(a, b string) string {
 	return strings.Join([]string{"got  …" + a[from:min(len(a), at+120)], "want …" + b[from:min(len(b), at+120)]}, "\n")
 }
 
-// issuerKey returns a key from the fixtures, and a Trust that contains it.
+// issuerKey returns a key from the fixtures and a Trust that contains it.
 func issuerKey(t testing.TB) (receipt.Signer, receipt.Trust) {
 	t.Helper()
 	data, err := fixtures.Read("keys/key_2026_04.private.json")

@@ -221,7 +221,7 @@ func kindsOf(rule canon.Node) (kinds []string) {
 // the values that they need.
 type eventSchema struct{ canon.Node }
 
-// resolve returns the definition to which a $ref refers, and its name.
+// resolve returns the name of the definition to which a $ref refers and the definition itself.
 func (s eventSchema) resolve(n canon.Node) (name string, def canon.Node) {
 	ref := n.Member("$ref")
 	if ref.IsZero() {

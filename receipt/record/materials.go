@@ -208,7 +208,7 @@ func artifactRedacted(r *run, e *event.Event) {
 	}
 }
 
-// entries returns the artifacts for the receipt, and the withheld URIs.
+// entries returns the artifacts for the receipt and the withheld URIs.
 func (s *artifacts) entries(t *telling) (list []receipt.Artifact, withheld []receipt.Redaction) {
 	list = []receipt.Artifact{}
 	for i, a := range s.Order {

@@ -290,7 +290,7 @@ func modelIn(e *event.Event, n canon.Node) receipt.Model {
 	return receipt.Model{Provider: e.Required(n, "provider"), Model: e.Required(n, "model"), Version: e.Text(n, "version"), Reason: e.Words(n, "reason")}
 }
 
-// route returns the chosen model, and the reason for the choice. A replay has a model only if its
+// route returns the chosen model and the reason for the choice. A replay has a model only if its
 // events contain one.
 func (s *models) route(r *run, t *telling) receipt.ModelRoute {
 	const at = "/model_route/chosen_model"

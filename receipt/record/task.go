@@ -144,7 +144,7 @@ func started(r *run, e *event.Event) {
 func waitsForInput(r *run, e *event.Event) { r.become(e, "INPUT_REQUIRED"); r.setTier(e) }
 func waitsForAuth(r *run, e *event.Event)  { r.become(e, "AUTH_REQUIRED"); r.setTier(e) }
 
-// statusChanged applies a transition that has no kind of event of its own, such as from
+// statusChanged applies a transition that has no specific kind of event, such as from
 // INPUT_REQUIRED to WORKING. The terminal states have their own kinds of events, which end the
 // task.
 func statusChanged(r *run, e *event.Event) {

@@ -53,7 +53,7 @@ func TestReplaysDoNothing(t *testing.T) {
 
 func sourceDigest() canon.Digest { return digestOf("the source's log") }
 
-// replayed returns the log of a replay, and the facts about the replay's own actions.
+// replayed returns the log of a replay and the facts about the replay's own actions.
 func replayed(a *author) (log []byte, want *ledger) {
 	want = &ledger{results: map[string]string{}, handoffs: map[string]string{}, spent: spent{tokens: true}} // the replay's own tokens are known to be 0
 	var rows []row

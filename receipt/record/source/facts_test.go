@@ -488,7 +488,7 @@ func (r told) network(t *testing.T, f facts, searches int) {
 	}
 }
 
-// agents compares the calls that a session repeats for agents without files of their own.
+// agents compares the calls that a session repeats for agents that have no separate files.
 func (r told) agents(t *testing.T, f facts, got map[string]int) {
 	t.Helper()
 	switch {

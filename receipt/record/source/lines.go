@@ -37,7 +37,7 @@ type lines struct {
 type rawLine struct {
 	text     []byte // empty if the line is too long; valid until the next line
 	overlong bool
-	end      int64 // number of bytes up to and including the line end
+	end      int64 // number of bytes up to and including the line ending
 }
 
 // newLines reads lines. It computes the digest of the input unless the input provides one.
@@ -62,7 +62,7 @@ func (l *lines) next() (rawLine, error) {
 			return rawLine{}, err
 		}
 
-		// The line end and surrounding spaces are not part of the value.
+		// The line ending and surrounding spaces are not part of the value.
 		if !l.whole {
 			text = bytes.TrimSpace(text)
 		}

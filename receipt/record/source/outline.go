@@ -17,7 +17,7 @@ type Outline struct {
 	Session string       // session named in the latest line that names a session, or ""
 	Bytes   int64        // that were read
 	Digest  canon.Digest // of those bytes
-	Cut     bool         // the last line has no line end
+	Cut     bool         // the last line has no line ending
 
 	Whole  bool         // the log is a single task
 	Head   canon.Digest // digest of the first line

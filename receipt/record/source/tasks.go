@@ -18,7 +18,7 @@ type Task struct {
 	Latest   time.Time // latest time of all lines in the session
 	Followed bool      // another task in the session began later
 	Open     int       // calls without an answer
-	Cut      bool      // the last line has no line end
+	Cut      bool      // the last line has no line ending
 }
 
 // A Part contains the lines of a task in one log.

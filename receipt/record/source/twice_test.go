@@ -33,7 +33,7 @@ func drafted(t *testing.T, texts ...[]byte) *receipt.Draft {
 	return l.Draft
 }
 
-// deeds returns the actions and the usage in a draft, and the outcome of the task. It omits names
+// deeds returns the actions and the usage in a draft and the outcome of the task. It omits names
 // that are derived from the logs of an unnamed task.
 func deeds(t *testing.T, d *receipt.Draft) string {
 	t.Helper()

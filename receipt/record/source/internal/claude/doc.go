@@ -34,10 +34,9 @@
 // person. If toolDenialAfterRun is set, the call was executed, and is_error applies.
 //
 // Refused MCP tools: an MCP server could itself write the text of a refusal. If the log records
-// which calls were executed (progress/mcp_progress with status started), a call with such a text
-// was denied if it was not executed, and failed if it was executed. If the log does not record this
-// for any call, the status is unreported, and consumed.tool_calls is an upper bound
-// (metadata.at_most).
+// which calls were executed (progress/mcp_progress with status started), a call with such text was
+// denied if it was not executed, and failed if it was executed. If the log does not record this for
+// any call, the status is unreported, and consumed.tool_calls is an upper bound (metadata.at_most).
 //
 // Details of calls: tool_calls[].metadata contains the exit_code of a failed command, and
 // git_actions (commit, push, branch, pull request) if the line records them. Git actions and test
@@ -60,7 +59,7 @@
 //
 // Writes: an edit is applied to the content that the line records. Digests are recorded only if the
 // result matches the patch in the line. Digests that cannot be computed from any line are
-// unreported. An edit that removes text also removes the line end that follows it. Newer versions
+// unreported. An edit that removes text also removes the newline that follows it. Newer versions
 // record the content of notebooks before and after an edit. Digests cover the UTF-8 text in the
 // log, so a file in a different encoding, or with a byte order mark, has a different digest.
 //

@@ -18,7 +18,7 @@ type Transcript struct {
 	main   turns // of the session itself
 	side   turns // of agents, which some versions write to the same file
 	model  string
-	agents map[string]bool // agents that have lines of their own
+	agents map[string]bool // agents that have separate lines
 	nested map[string]bool // agents whose messages the session repeats while they work
 
 	compacted int       // number of compactions

@@ -126,8 +126,8 @@ func edited(w *story.Write, told canon.Node) {
 	}
 }
 
-// replace applies an edit to text. An edit that deletes text also deletes the line end that
-// follows, unless the deleted text ends with a line end.
+// replace applies an edit to text. An edit that deletes text also deletes the newline that follows,
+// unless the deleted text ends with a newline.
 func replace(text, old, anew []byte, all bool) ([]byte, bool) {
 	if len(old) == 0 {
 		return anew, len(text) == 0
@@ -164,7 +164,7 @@ func fits(before, after []byte, patch canon.Node) bool {
 		}
 	}
 
-	// Only a hunk can add or remove the line end after the last line.
+	// Only a hunk can add or remove the newline at the end of the last line.
 	if ends(before) != ends(after) && !p.unended {
 		return false
 	}
@@ -176,7 +176,7 @@ func fits(before, after []byte, patch canon.Node) bool {
 type patching struct {
 	from, to [][]byte
 	i, j     int  // the next lines of both strings
-	unended  bool // a hunk shows a last line without a line end
+	unended  bool // a hunk shows a last line without a newline
 }
 
 // hunk compares the strings with a hunk, including the unchanged lines before it. Lines between
@@ -235,8 +235,7 @@ func (p *patching) line(line []byte) bool {
 	return true
 }
 
-// linesOf returns the lines in a string. Text after the last line end is a line, unless it is
-// empty.
+// linesOf returns the lines in a string. Text after the last newline is a line, unless it is empty.
 func linesOf(text []byte) [][]byte {
 	lines := bytes.Split(text, []byte("\n"))
 	if ends(text) {
@@ -245,7 +244,7 @@ func linesOf(text []byte) [][]byte {
 	return lines
 }
 
-// ends reports whether a string is empty or ends with a line end.
+// ends reports whether a string is empty or ends with a newline.
 func ends(text []byte) bool { return len(text) == 0 || text[len(text)-1] == '\n' }
 
 func same(a, b [][]byte) bool { return slices.EqualFunc(a, b, bytes.Equal) }

@@ -189,7 +189,7 @@ func (d *deeds) ended(kind string, p canon.Node) {
 	}
 }
 
-// ofUser reports whether a person typed a command, which is then no call.
+// ofUser reports whether a person typed a command. Such a command is not a tool call.
 func ofUser(s *story.Story, n canon.Node) bool {
 	typed := n.Member("source").String() == "user_shell"
 	if typed {

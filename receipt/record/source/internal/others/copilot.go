@@ -178,7 +178,7 @@ func (r *copilot) permissions(data canon.Node) {
 	tier(data.Member("allowAllPermissions"))
 }
 
-// asks reads a model's message, and the calls that it requests.
+// asks reads a model's message and the calls that it requests.
 func (r *copilot) asks(data canon.Node) {
 	s := r.s
 	r.model(data.Member("model"))

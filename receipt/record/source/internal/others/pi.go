@@ -118,7 +118,7 @@ func (r *pi) end(reason string) {
 	}
 }
 
-// piResult reads the result of a call, and the writes if the call succeeded.
+// piResult reads the result of a call and, if the call succeeded, its writes.
 func piResult(s *story.Story, m canon.Node) {
 	outcome := story.Unreported
 	if failed := m.Member("isError"); failed.Kind() == canon.KindBool {

@@ -18,7 +18,7 @@ type Reader struct {
 	spans    spans
 	events   events
 	asked    asked
-	nameless int // number of tool calls without an ID of their own, identified only by their span
+	nameless int // number of tool calls that have no ID and are identified only by their span
 }
 
 // New returns a reader of OTLP/JSON exports.
