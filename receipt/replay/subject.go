@@ -67,8 +67,8 @@ func (s *subject) hash() string {
 	return s.doc.Root().Member("chain").Member("receipt_hash").String()
 }
 
-// withheld reports whether the receipt lists a redaction at or above a location, and the redacted
-// value is absent or a placeholder.
+// withheld reports whether the receipt lists a redaction at or above a location, and whether the
+// redacted value is absent or a placeholder.
 func (s *subject) withheld(at string) bool {
 	for ; at != ""; at = at[:strings.LastIndexByte(at, '/')] {
 		if s.gone[at] {
