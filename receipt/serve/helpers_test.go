@@ -69,7 +69,7 @@ func options(t testing.TB) serve.Options {
 	return serve.Options{Verifier: func() *serve.Verifier { return v }, Public: true, Now: noon}
 }
 
-// apiKeysOf returns an API key with the given name, and a key set that contains it.
+// apiKeysOf returns an API key with the given name and a key set that contains it.
 func apiKeysOf(t testing.TB, name string) (key string, keys *protocol.APIKeys) {
 	t.Helper()
 	key, entry, err := protocol.NewAPIKey(rand.Reader, name, noon())

@@ -45,7 +45,7 @@ type gate struct {
 	err    error
 	begun  bool
 	packed bool
-	line   int // number of bytes since the last line end
+	line   int // number of bytes since the last newline
 
 	first atomic.Pointer[[]byte] // the beginning of the body; atomic, because a waiting read holds mu
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/serve"
 )
 
-// locked returns options that require one of two API keys, and the headers for both keys.
+// locked returns options that require one of two API keys, together with the headers for both keys.
 func locked(t *testing.T) (o serve.Options, one, other string) {
 	t.Helper()
 	var file []byte

@@ -356,7 +356,8 @@ func TestVerifyStored(t *testing.T) {
 }
 
 // TestHidden verifies that the server returns the same response for an absent receipt, an absent
-// route, and an absent store. It must reveal nothing to a client without a version and a key.
+// route, and an absent store. It must reveal nothing to a client that specifies no version or has
+// no key.
 func TestHidden(t *testing.T) {
 	o := shelved(t)
 	key, keys := apiKeysOf(t, "ci")

@@ -248,7 +248,7 @@ func verificationOf(rep *receipt.Report, id string, now receipt.Time) verificati
 	}
 
 	// An intact receipt is not necessarily valid, because anyone can create a receipt that matches
-	// its own hash.
+	// its stated hash.
 	reason := "intact: the server has no trusted keys, so nobody knows who signed"
 	if rep.Verdict != receipt.Verified {
 		f := rep.Finding()

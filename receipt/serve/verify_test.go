@@ -81,8 +81,7 @@ func sourceOf(name string, kind stream.Kind, text []byte) stream.Source {
 	return s
 }
 
-// reportOf returns the report of package stream for a body, and the number of documents in the
-// body.
+// reportOf returns the report of package stream for a body and the number of documents in the body.
 func reportOf(t testing.TB, v *receipt.Verifier, text []byte, kind stream.Kind) (line string, n int) {
 	t.Helper()
 	run := stream.VerifyFiles(context.Background(), v, []stream.Source{sourceOf("body", kind, text)}, stream.Options{})
