@@ -17,7 +17,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// sumOf returns the JSON form of a summary without its inputs and sources.
+// sumOf returns the JSON form of a summary without its inputs or sources.
 func sumOf(t testing.TB, s *stream.Summary) string {
 	t.Helper()
 	c := *s

@@ -31,7 +31,7 @@
 //     first receipt, and different content with the same receipt_id.
 //   - Copies with the same content are counted once for each outcome. Their outcomes may differ if
 //     their signatures do.
-//   - If a receipt does not match its own hash, there is only one finding: the receipt keeps its
+//   - If a receipt does not match its stated hash, there is only one finding: the receipt keeps its
 //     position, so its successor gets no finding.
 //
 // The first receipt of a stream is also refuted if it names a receipt in another stream. In a file,

@@ -258,7 +258,7 @@ func (m *merger) countOnce(changed []*survey.Attendee) {
 		by := 1
 		if a.Spare {
 			by = -1
-			if a.Fault != nil { // a copy has no link of its own
+			if a.Fault != nil { // a copy has no separate link
 				m.settle(a.Fault, join.MarkCopy, false)
 			}
 		}

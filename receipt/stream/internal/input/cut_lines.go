@@ -12,8 +12,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// A lineCutter splits an input into lines. A line ends with LF or CR LF, and the last line may lack
-// a line end. Blank lines are counted but skipped.
+// A lineCutter splits an input into lines. A line ends with LF or CR LF, except that the last line
+// may lack this ending. Blank lines are counted but skipped.
 type lineCutter struct {
 	r      *bufio.Reader
 	packed bool // the input is compressed

@@ -150,8 +150,8 @@ func itemFault(err error) *Fault {
 	return &Fault{Code: receipt.CodeSyntax, Detail: err.Error()}
 }
 
-// tornTail reports whether the last line is truncated. This is the case if text without a line end
-// has a syntax error at its end. Such a line was cut off or is still being written.
+// tornTail reports whether the last line is truncated. This is the case if text without a line
+// ending has a syntax error at its end. Such a line was cut off or is still being written.
 func tornTail(err error, text []byte) bool {
 	var syntax *canon.SyntaxError
 	if !errors.As(err, &syntax) {

@@ -23,7 +23,7 @@ type Piece struct {
 	Kept   bool   // Data does not share memory with the cutter
 	Index  int    // number of the line, item, or element, from 1
 	CBOR   bool   // Data is CBOR
-	last   bool   // the last line of several, without a line end, so it may be truncated
+	last   bool   // the last line of several, without a line ending, so it may be truncated
 	Single bool   // the input contains no other document
 	fault  *Fault // the reason why Data is not set
 }

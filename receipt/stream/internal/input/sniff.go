@@ -168,7 +168,7 @@ func plainName(name string) string {
 }
 
 // cutLine returns the first line without trailing whitespace, and the text after that line. rest is
-// nil if the line has no line end.
+// nil if the line has no line ending.
 func cutLine(text []byte) (line, rest []byte) {
 	line, rest, found := bytes.Cut(text, []byte{'\n'})
 	if !found {

@@ -33,7 +33,7 @@ func (r *Rereading) Same() bool {
 
 // add adds all properties of an item on which the second pass relies. They include whether a
 // document was skipped because it is not a receipt. An unreadable document may excuse a missing
-// link, but a skipped document may not, because it has no finding of its own.
+// link, but a skipped document may not, because there is no finding for it.
 func (*Rereading) add(h hash.Hash, it *Item) {
 	f := &it.Facts
 	h.Write([]byte{flag(f.Placed), flag(it.Other != "")})
