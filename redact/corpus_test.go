@@ -51,8 +51,8 @@ func laps() int {
 	return 1
 }
 
-// missedIn returns the number of strings in which a part of a secret remains, and the number of all
-// strings.
+// missedIn returns the number of strings in which a part of a secret remains and the total number
+// of strings.
 func missedIn(t *testing.T, p *redact.Policy, forms []secrets.Form) (missed, texts int) {
 	t.Helper()
 	r, withheld := rand.New(rand.NewPCG(21, 22)), regexp.MustCompile(`<redacted:[a-z0-9_]+>`)

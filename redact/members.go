@@ -19,7 +19,7 @@ import (
 // not depend on the name.
 
 // maxAssigned is the maximum length, in bytes, of a value that is searched together with its name.
-// A longer value is treated as a document that contains names of its own.
+// A longer value is treated as a document that contains other names.
 const maxAssigned = 4096
 
 // maxPair is the maximum number of members of an object that is treated as a pair.

@@ -162,8 +162,8 @@ func (p *cleaner) finds(list []edit, c *cleaned, piece []byte, start int, v *vie
 	return list
 }
 
-// covered reports whether the URL rule removes a match, so that at most the name of a parameter
-// remains.
+// covered reports whether the URL rule removes the entire match, except possibly the name of a
+// parameter.
 func covered(urls []edit, f edit) bool {
 	i := sort.Search(len(urls), func(i int) bool { return urls[i].end >= f.end })
 	return i < len(urls) && urls[i].from <= f.start

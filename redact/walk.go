@@ -279,8 +279,8 @@ func (w *walk) dirtyName(object canon.Node) string {
 	return ""
 }
 
-// guarded reports whether a hit is not allowed, because the value is a protected member or contains
-// one.
+// guarded reports whether the value of a hit must not be replaced, because the value is a protected
+// member or contains one.
 func (h *hit) guarded() bool {
 	s := h.at.shape
 	return h.at.parent == nil || s != nil && (s.protected || h.text == nil && (s.holds || s.list))
