@@ -178,8 +178,10 @@ func followed(list []anchor, rest, after []*syntax.Regexp) []anchor {
 	return list
 }
 
-// better reports whether the anchors in a are preferable to the anchors in b, because they contain
-// the keywords, limit where a match begins, or are rarer.
+// better reports whether the anchors in a are preferable to the anchors in b. The criteria, in
+// order of priority, are whether ok accepts the anchors, whether they limit where a match begins,
+// the length of the shortest anchor (longer is better), and the number of anchors (fewer is
+// better).
 func better(a, b []anchor, ok func([]anchor) bool) bool {
 	if ok != nil && ok(a) != ok(b) {
 		return ok(a)

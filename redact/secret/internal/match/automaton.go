@@ -27,7 +27,7 @@ type automaton struct {
 
 // Two bytes stand in for all non-ASCII bytes: lead for the first byte of a letter, and trail for
 // the bytes that follow it. In text that is not valid UTF-8, such a following byte may also be a
-// letter of its own.
+// separate letter.
 const (
 	lead  = 0xC0
 	trail = 0x80

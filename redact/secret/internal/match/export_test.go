@@ -59,7 +59,7 @@ func Compiled(s *Scanner) (n int) {
 	return n
 }
 
-// Edges returns the size of the word tree in edges, and how many of the edges are used.
+// Edges returns the size of the word tree in edges and the number of edges that are used.
 func Edges(s *Scanner) (places, used int) {
 	for _, e := range s.words.tree.edges {
 		if e.of != 0 {
