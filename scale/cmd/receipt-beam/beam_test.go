@@ -72,8 +72,8 @@ func verifier(t testing.TB, strict bool) *receipt.Verifier {
 	return v
 }
 
-// A verdict is the result of a run. It contains the summary, without the name of the program and
-// the times, and a line for each receipt that is not verified.
+// A verdict is the result of a run. It contains the summary, without the name of the program or the
+// times, and a line for each receipt that is not verified.
 type verdict struct {
 	summary map[string]any
 	reports []string

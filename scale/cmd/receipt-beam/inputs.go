@@ -131,7 +131,7 @@ func (in *inputs) addFolder(dir string) error {
 // A reader opens inputs on a worker.
 type reader struct{ buckets object.Buckets }
 
-// source returns the source for an input, and a function that returns the input with the version
+// source returns the source for an input and a function that returns the input with the version
 // that was opened.
 func (r *reader) source(ctx context.Context, in input) (stream.Source, func() (input, error), error) {
 	if in.Object == nil {

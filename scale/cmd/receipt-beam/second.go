@@ -222,7 +222,7 @@ const identicalCopy receipt.Code = "identical_copy"
 // zeroHash is the cause of a link that is invalid regardless of all other receipts.
 const zeroHash receipt.Cause = "zero_hash"
 
-// write writes a row for every receipt, and the report on each receipt that is not verified.
+// write writes a row for every receipt and the report on each receipt that is not verified.
 func (s *shareReader) write(rep *receipt.Report) error {
 	if err := s.rows.Write(rows.Of(rep)); err != nil {
 		return err
