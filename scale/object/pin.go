@@ -59,7 +59,7 @@ func (b *Buckets) Close() error {
 	return errors.Join(errs...)
 }
 
-// Source returns the source that a pin identifies, and a function that returns the pin with the
+// Source returns the source that a pin identifies and a function that returns the pin with the
 // version that was opened. The context applies to all reads.
 func (b *Buckets) Source(ctx context.Context, p Pin) (s stream.Source, pinned func() (Pin, error), err error) {
 	bucket, err := b.Bucket(ctx, p.Address)
