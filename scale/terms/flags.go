@@ -42,7 +42,7 @@ func (f *Flags) Register(flags *pflag.FlagSet) {
 }
 
 // Continuity returns the heads that the input must continue and end with, and the checkpoint that
-// covers it.
+// covers the input.
 func (f *Flags) Continuity() (o stream.Options, err error) {
 	o.Partial = f.partial
 	if f.count.Changed {
@@ -98,7 +98,7 @@ func (f *Flags) Read(getenv func(string) string, now time.Time) (t Terms, err er
 	return t, err
 }
 
-// requirements returns the policy that the flags specify, and the keys of logs and witnesses in the
+// requirements returns the policy that the flags specify and the keys of logs and witnesses in the
 // policy file.
 func (f *Flags) requirements(now time.Time) (p receipt.Policy, stated []byte, err error) {
 	if f.policy != "" {

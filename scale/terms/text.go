@@ -36,7 +36,7 @@ func WriteText(w io.Writer, s *stream.Summary, readings int) error {
 
 	verdict := s.Verdict().String()
 	if s.Verdict() == receipt.Verified && s.Scope == receipt.ScopeIntegrity {
-		verdict = "intact" // anyone can create a receipt that matches its own hash
+		verdict = "intact" // anyone can create a receipt that matches its stated hash
 	}
 	read := ""
 	switch {
