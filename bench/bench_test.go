@@ -306,7 +306,7 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// TestNotMet verifies that a line whose bound is not met is an error only with -must.
+// TestNotMet verifies that a line whose bound is not met is an error only if -must is set.
 func TestNotMet(t *testing.T) {
 	missed := []result.Line{{Bound: result.Least, Must: 1}}
 	if err := verdict(missed, true); !errors.Is(err, errNotMet) {

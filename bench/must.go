@@ -14,8 +14,8 @@ const (
 	mostOfRows = 1.25 // × text, for the table, whose rows also contain data of the receipt
 )
 
-// A stopped is the value with which a measurement panics at its first error. As in a test, nothing
-// is measured after that.
+// A stopped value is what a measurement panics with at its first error. As in a test, nothing is
+// measured after that.
 type stopped struct{ error }
 
 // check ends the measurement unless err is nil.
