@@ -61,7 +61,7 @@ func (t Times) Median(turn int) float64 { return Median(t[turn]) }
 // A Ratio is the time of one turn divided by the time of another turn.
 type Ratio struct{ Median, Least, Most float64 } // of the rounds
 
-// Ratio returns the ratio of the times of turn a to those of turn b.
+// Ratio returns the ratio of the times of turn a to the times of turn b.
 func (t Times) Ratio(a, b int) Ratio {
 	list := make([]float64, len(t[a]))
 	for round := range list {
