@@ -54,7 +54,7 @@ func run(w io.Writer, most, parts, shards int, price float64, must bool) error {
 	return nil
 }
 
-// A measured contains the processor times for a given number of receipts.
+// A measured value contains the processor times for a given number of receipts.
 type measured struct {
 	documents     int   // receipts, including copies
 	bytes         int64 // size of all files
