@@ -6,8 +6,8 @@
 // It compares the commands and flags with their types and defaults (docs/cli.txt), the codes
 // (docs/codes.md), and the members of the JSON Schemas. In the scripts of the command, it compares
 // the exit code of each command line, the member names in the printed JSON, and each code with its
-// pointer. It prints everything that is missing or different, and exits with code 1 if there is
-// anything. Additions are only counted.
+// pointer. It prints everything that is missing or different. If there is any difference, it exits
+// with code 1. Additions are only counted.
 package main
 
 import (
