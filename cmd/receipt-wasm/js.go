@@ -78,7 +78,7 @@ func arrayOf(data []byte) js.Value {
 
 // promising converts f to a JavaScript function that returns a promise. Each call of f runs in its
 // own goroutine, because it may wait for promises. If f panics, the promise is rejected with an
-// error, which states that nothing was decided.
+// error that states that nothing was decided.
 func promising(f func(args []js.Value) (any, error)) js.Func {
 	return js.FuncOf(func(_ js.Value, args []js.Value) any {
 		var executor js.Func

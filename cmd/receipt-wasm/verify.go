@@ -40,8 +40,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// A request specifies what to verify. Without key files, only integrity is checked, and the reports
-// state this.
+// A request specifies what to verify. If there are no key files, only integrity is checked, and the
+// reports state this.
 type request struct {
 	Sources []stream.Source
 	Keys    []keyFile
@@ -226,7 +226,7 @@ func (p *printer) end(sum *stream.Summary) error {
 }
 
 // recognize returns the kind of a file based on its first bytes. The argument whole reports whether
-// head contains the entire file. If a file is compressed with gzip, the kind is that of its
+// head contains the entire file. If a file is compressed with gzip, the kind is the kind of its
 // content. An attestation contains a receipt and is verified with it, so it is not a separate kind
 // here.
 func recognize(head []byte, whole bool) kind.Found {
