@@ -68,7 +68,7 @@ func TestMergeEdited(t *testing.T) {
 			}
 			for name, text := range map[string]string{"all": edited, "without roster": withoutRoster(edited), "the summary": summaryOf(edited)} {
 				if name == "the summary" && !strings.Contains(text, c.new) && c.text == good {
-					continue // the edit changed the reports and not the summary
+					continue // the edit changed the reports but not the summary
 				}
 				path := write("edited."+format, []byte(text))
 				code, out, stderr := command(nil, "merge", path)

@@ -59,9 +59,9 @@ func limitGarbage() {
 	runtime.AddCleanup(new([16]byte), func(percent int) { debug.SetGCPercent(percent) }, 50)
 }
 
-// interruptions returns the signals on which a run cleans up and ends. They include SIGHUP, which a
-// terminal sends when it closes, unless nohup made the process ignore it. The command "serve"
-// reloads its files on SIGHUP instead.
+// interruptions returns the signals on which a run cleans up and ends. Unless the process ignores
+// SIGHUP, as with nohup, they include SIGHUP, which a terminal sends when it closes. The command
+// "serve" reloads its files on SIGHUP instead.
 func interruptions(args []string) []os.Signal {
 	list := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if serves := len(args) > 0 && args[0] == "serve"; !serves && !signal.Ignored(syscall.SIGHUP) {

@@ -106,8 +106,8 @@ func fold(line string, width int) string {
 
 // hangOf returns the position at which the text of a line begins. If the line starts with a short
 // label and at least two spaces, the text begins after those spaces. Otherwise, it begins after the
-// indentation. hangOf also returns the column in which continuation lines begin. After the prefix
-// of a message, this column leaves room for a complete digest in 80 columns.
+// indentation. hangOf also returns the column in which continuation lines begin. For a message with
+// a prefix, this column leaves room for a complete digest in 80 columns.
 func hangOf(line string, width int) (start, hang int) {
 	indent := len(line) - len(strings.TrimLeft(line, " "))
 	if strings.HasPrefix(line, "receipt: ") {

@@ -229,7 +229,7 @@ func (s *Selection) SpoolStdin(ctx context.Context, dir string, twice bool, show
 		return remove, cli.Usage("use --temp-dir to name another directory", "%w", err)
 	}
 
-	// No other process needs the name of the file. Without a name, the file disappears when the
+	// No other process needs the name of the file. If the file has no name, it disappears when the
 	// process ends. If the system cannot remove a file that is in use, the returned function
 	// removes it later.
 	_ = os.Remove(f.Name())

@@ -171,7 +171,7 @@ func recordLogs(ctx context.Context, e *cli.Env, paths []string, o *recordOption
 		return err
 	}
 
-	// Without --frames, the first lines determine the format of the log.
+	// If --frames is not set, the first lines of the log determine its format.
 	form := record.FormUnknown
 	if o.frames {
 		form = record.FormFrames

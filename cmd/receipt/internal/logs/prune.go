@@ -84,7 +84,7 @@ func (o *ledgerPruneOptions) run(ctx context.Context, e *cli.Env, path string) e
 		return pruneFailure(err, path, &found, head)
 	}
 
-	// The archive is synced before the ledger is pruned, because it is then the only copy.
+	// The archive is synced before the ledger is pruned, because it becomes the only copy.
 	digest, err := a.finish()
 	if err != nil {
 		return cli.Usage("", "%q: %w", o.archive, cli.Reason(err))

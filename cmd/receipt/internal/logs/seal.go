@@ -235,7 +235,7 @@ func batchFailure(err error, places []string) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s of %s cannot be sealed, so none was sealed", cli.Count(len(list)), cli.Plural(len(places), "draft", ""))
 
-	// The first drafts are described in full, and the others are counted.
+	// The first drafts are described in full, and the remaining drafts are only counted.
 	for i, d := range list {
 		if i == maxDrafts {
 			fmt.Fprintf(&b, "\n  and %s more", cli.Count(len(list)-i))

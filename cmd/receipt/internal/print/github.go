@@ -12,9 +12,9 @@ import (
 )
 
 // A githubPrinter writes the totals, and workflow commands, which GitHub displays as annotations of
-// files. GitHub displays ten errors and ten warnings per step. If there are more, each cause has
-// one annotation, which lists the other places. Nothing is written before the end of the run, so
-// that errors come first.
+// files. GitHub displays ten errors and ten warnings per step. If there are more problems, each
+// cause has one annotation, which lists the other places. Nothing is written before the end of the
+// run, so that errors come first.
 type githubPrinter struct {
 	w                io.Writer
 	errors, warnings annotations

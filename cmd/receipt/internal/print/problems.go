@@ -43,7 +43,7 @@ const notRead = "not_read"
 // maxProblems is the maximum number of problems per level that are listed. GitHub shows 5,000.
 const maxProblems = 5_000
 
-// A problems list stores the first problems of each level, and counts the others.
+// A problems list stores the first problems of each level, and counts the remaining problems.
 type problems struct {
 	lists map[level][]problem
 	count int
@@ -130,9 +130,9 @@ func splitAddress(address string) (source string, line int) {
 	return address, 1
 }
 
-// listed calls of for each problem, starting with refuted receipts, and returns the results. It
-// stops at the maximum number of results, or at the maximum size of their JSON in bytes. It also
-// returns the number of problems that it omitted.
+// listed calls the function of for each problem, starting with refuted receipts, and returns the
+// results. It stops at the maximum number of results, or at the maximum size of their JSON in
+// bytes. It also returns the number of problems that it omitted.
 func listed[T any](l *problems, most, size int, of func(*problem) T) (list []T, more int) {
 	for _, p := range slices.Concat(l.lists[levelError], l.lists[levelWarning]) {
 		item := of(&p)

@@ -123,8 +123,8 @@ func (p *TextPrinter) headline(b *Block, rep *receipt.Report) {
 	fmt.Fprintf(b, "%s: %s\n", cli.EscapeLine(rep.Address()), text)
 }
 
-// word returns a single word for the verdict. Without signatures, a receipt is never called
-// verified, because anyone can write a receipt that matches its stated hash.
+// word returns a single word for the verdict. If signatures were not checked, a receipt is never
+// called verified, because anyone can write a receipt that matches its stated hash.
 func word(rep *receipt.Report) string {
 	if rep.Verdict == receipt.Verified && rep.Scope == receipt.ScopeIntegrity {
 		return "intact"

@@ -27,8 +27,8 @@ func NewTotals(color, timed bool) Totals {
 // Line returns the last line of the output. It contains the verdict of the run, the number of
 // receipts with this verdict, and the numbers of receipts with other verdicts.
 func (t *Totals) Line(s *stream.Summary) string {
-	// Without signatures, the verdict is called intact, because anyone can write a receipt that
-	// matches its hash.
+	// If signatures were not checked, the verdict is called intact, because anyone can write a
+	// receipt that matches its hash.
 	verdict := s.Verdict()
 	good, name := receipt.Verified.String(), verdict.String()
 	if s.Scope == receipt.ScopeIntegrity {

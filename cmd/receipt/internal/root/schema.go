@@ -180,7 +180,7 @@ func (c *schemaCheck) lines(ctx context.Context, e *cli.Env, path string) error 
 	text := input.UntilDone(ctx, in)
 	defer text.Close()
 
-	// After the first valid line, an invalid line is a finding. Before the first valid line, an
+	// An invalid line is a finding if it follows a valid line. Before the first valid line, an
 	// invalid line means that the file is not a log.
 	err = record.EachLine(text, func(line int, doc *canon.Document, wrong *record.Error) error {
 		at := fmt.Sprintf("%s:%d", c.file, line)

@@ -61,8 +61,8 @@ func ReadKeys(e *cli.Env, flag string) (*KeyFile, error) {
 		return nil, err
 	}
 
-	// A file of another kind is reported with its own message. A private key is recognized by its
-	// format.
+	// A file of another kind is reported with a specific message. A private key is recognized by
+	// its format.
 	set, err := keys.ParseSet(data)
 	if err != nil {
 		if wrong := input.WrongKind(path, data, "a key set", kind.Keys, kind.PrivateKey, input.Receipt); wrong != nil {
@@ -207,7 +207,7 @@ func (f *PolicyFlags) Verifier(e *cli.Env) (*receipt.Verifier, *KeyFile, error) 
 		return nil, nil, err
 	}
 
-	// Without signatures, no key file is needed.
+	// If signatures are not checked, no key file is needed.
 	if f.IntegrityOnly {
 		v, err := receipt.NewVerifier(nil, policy)
 		return v, nil, err
