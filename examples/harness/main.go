@@ -66,7 +66,7 @@ func run(ctx context.Context, tasks int, again bool, path, private, public strin
 	}
 	defer store.Close()
 	issuer := &ledger.Issuer{Store: store, Signer: keys.NewSigner(key, time.Now)}
-	defer issuer.Close(context.Background()) // stores what it accepted, before the store is closed
+	defer issuer.Close(context.Background()) // stores the accepted drafts before the store is closed
 	h := &harness{issuer: issuer, folder: folder}
 	url, end, err := listen(store, trust, h)
 	if err != nil {
