@@ -218,7 +218,7 @@ func eachRoute(ctx context.Context, s *suite, try func(t *attempt)) {
 	work.unchanged(ctx, s)
 }
 
-// A running task runs in a separate session.
+// A running value identifies a task that is still running, in a separate session.
 type running struct {
 	ids   map[string]string
 	waits bool

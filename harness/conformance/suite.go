@@ -52,8 +52,8 @@ func newSuite(base string, t Target, o Options) (*suite, error) {
 	watch.Add(t.PublicKey)
 	s := &suite{target: t, options: o, watch: watch, now: o.Now, own: own{streams: map[string]bool{}}, client: wire.New(base, t.Key, t.Client, o.Timeout, watch), advertised: map[string]bool{}}
 
-	// Without trusted keys, only the content of receipts is verified. In that case, a policy with
-	// further requirements is an error, because the requirements could not be checked.
+	// If there are no trusted keys, only the content of receipts is verified. In that case, a
+	// policy with further requirements is an error, because the requirements could not be checked.
 	policy := o.Policy
 	if o.Trust == nil {
 		policy.IntegrityOnly = true

@@ -47,14 +47,14 @@ func hasText(array canon.Node, want string) bool {
 	return false
 }
 
-// An agent card has one of two forms: that of the API description or that of the protocol's own
-// runner.
+// An agent card has one of two forms: the form in the API description or the form that the
+// protocol's own runner expects.
 const (
 	describedCard = "harn_agent_card"
 	runnersCard   = "agent_card"
 )
 
-// agentCard accepts either form, unless one is required, and notes which form it found.
+// agentCard accepts either form unless a specific form is required, and notes which form it found.
 func agentCard(ctx context.Context, s *suite) {
 	a := expect(s.client.Do(ctx, wire.Request{Path: "v1/agent-card", NoKey: true}).Status(200).Has("object", "id", "name").Equal("protocol_version", protocol.Version).Array("skills"))
 	dialect := text(a.Root(), "object")
