@@ -57,8 +57,8 @@ func TestLostLines(t *testing.T) {
 			t.Errorf("%d lines of %d are left: it opens, or says %q", left, len(lines), why)
 		}
 
-		// Without the head, the ledger reveals the loss, unless a crash could explain it. After a
-		// crash, the ledger may contain a receipt that the log has not recorded yet.
+		// If the head is lost, too, the ledger reveals the loss, unless a crash could explain it.
+		// After a crash, the ledger may contain a receipt that the log has not recorded yet.
 		if left == 0 || left > ended {
 			continue
 		}
