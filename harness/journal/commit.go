@@ -44,8 +44,8 @@ func (c *Commit) Remember(m *protocol.Memory, now time.Time, read func() any) {
 }
 
 // Part returns the position of a value in the file. The value is in the event with the given index
-// in the commit, in the member that the names select. Part is available only within apply. Outside
-// apply, or if there is no such value, it returns the zero Part.
+// in the commit, in the member that the names select. Part is available only within apply. It
+// returns the zero Part if it is called outside apply, or if there is no such value.
 func (c *Commit) Part(event int, names ...string) Part {
 	if event >= len(c.nodes) {
 		return Part{}
