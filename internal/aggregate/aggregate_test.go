@@ -16,7 +16,7 @@ import (
 const text = `{"lifecycle":{"completed_at":%q},"cost":{"currency":%q,"total":%s},"approvals":[{"decision":"approved"},{"decision":"denied"},{"decision":"timeout"},{"decision":"denied"}],
 "side_effects":{"fs_writes":[{},{}],"network_egress":[{"bytes_sent":2048},{}],"tool_calls":[{}],"a2a_handoffs":[{},{},{}]}}`
 
-// A seen contains the arguments of one call to Add.
+// A seen value contains the arguments of one call to Add.
 type seen struct {
 	rep  *receipt.Report
 	root canon.Node

@@ -40,7 +40,8 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// A told is one receipt of a set; the tests add the receipts of a set in every possible order.
+// A told value is one receipt of a set; the tests add the receipts of a set in every possible
+// order.
 type told struct {
 	seen
 	issuer, supersedes string
