@@ -113,7 +113,7 @@ func parse(root canon.Node) (*Envelope, *Error) {
 }
 
 // otherKind returns the error for a bundle of another version or kind. Such a bundle may be valid,
-// whatever else it contains, so it is reported as unsupported instead of invalid.
+// regardless of what else it contains, so it is reported as unsupported instead of invalid.
 func otherKind(root canon.Node) *Error {
 	if media := root.Member("mediaType"); media.Kind() == canon.KindString && media.String() != MediaType {
 		return unsupported("/mediaType", "mediaType is %s, expected %s", shown(media), MediaType)
