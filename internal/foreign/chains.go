@@ -24,7 +24,7 @@ type Chains struct {
 	last   *chained                      // the previous document; nil if it is not verified or not a chained receipt
 }
 
-// A chained describes a receipt that has a place in a chain.
+// A chained value describes a receipt that has a place in a chain.
 type chained struct {
 	format string
 	place  receipt.ForeignPlace

@@ -34,7 +34,8 @@ func Read(line []byte) *receipt.Foreign {
 	}
 	f.Hash = canon.Sum(text)
 
-	// A single record shows neither which records are missing nor which level the others support.
+	// A single record shows neither which records are missing nor which level the other records
+	// support.
 	root := doc.Root()
 	f.ID = root.Member("run").String()
 	f.NotChecked = append(f.NotChecked, receipt.Note{Code: receipt.CodeStatementNotChecked, Detail: "the level, which needs the manifest of the artifact and the files that it names"},

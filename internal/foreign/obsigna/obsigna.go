@@ -86,8 +86,8 @@ func readSchema(f *receipt.Foreign, root, subject canon.Node) bool {
 	return true
 }
 
-// readChain checks the members that state the place of a receipt in its chain. With a single
-// receipt, only some of these checks are possible.
+// readChain checks the members that state the place of a receipt in its chain. If there is only one
+// receipt, some of these checks are not possible.
 func readChain(f *receipt.Foreign, chain canon.Node) {
 	sequence, ok := form.Integer(chain.Member("sequence"))
 	previous := chain.Member("previous_receipt_hash")

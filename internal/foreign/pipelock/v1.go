@@ -110,8 +110,8 @@ func readRecord(f *receipt.Foreign, record canon.Node) bool {
 	return true
 }
 
-// readPlace checks the members that state the place of a receipt in its chain. With a single
-// receipt, only some of these checks are possible.
+// readPlace checks the members that state the place of a receipt in its chain. If there is only one
+// receipt, some of these checks are not possible.
 func readPlace(f *receipt.Foreign, record canon.Node) {
 	previous := record.Member("chain_prev_hash")
 	seq, ok := form.Integer(record.Member("chain_seq"))

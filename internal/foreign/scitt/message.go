@@ -188,7 +188,7 @@ func (m *message) signature(f *receipt.Foreign, step receipt.Step, payload []byt
 		return s, false
 	}
 
-	// Without a key ID, an altered message cannot be distinguished from a message that was signed
+	// An altered message without a key ID cannot be distinguished from a message that was signed
 	// with an unknown key.
 	s = receipt.ForeignSignature{Algorithm: algorithm(code), Messages: [][]byte{structure(m.raw, payload)}, Value: m.signed}
 	var kid []byte
