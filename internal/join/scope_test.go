@@ -33,8 +33,8 @@ type item struct {
 }
 
 // sound is the specification: it reports whether the links of the receipts require the verdict
-// verified. Each file lists the indexes of its receipts, in order. With selection, predecessors may
-// be absent. With unordered, the order within files does not matter.
+// verified. Each file lists the indexes of its receipts, in order. If selection is true,
+// predecessors may be absent. If unordered is true, the order within files does not matter.
 func sound(items []item, files [][]int, selection, unordered bool) bool {
 	present, same := map[int]bool{}, 0
 	for _, i := range slices.Concat(files...) {
