@@ -29,8 +29,8 @@ func byMembers(head []byte, whole bool) (f Found, receipt bool) {
 		return f, false
 	}
 
-	// An object with a hash or a signature is a receipt. Without them, a complete object may be a
-	// draft.
+	// An object with a hash or a signature is a receipt. A complete object that has neither may be
+	// a draft.
 	switch {
 	case s.sealed(), s.has("signatures"):
 		return Found{}, true
