@@ -1,5 +1,5 @@
-// Package statement writes and evaluates stream statements. With a stream statement, an issuer
-// states the number of receipts in a stream at a given time: at regular intervals, as a heartbeat,
+// Package statement writes and evaluates stream statements. An issuer uses a stream statement to
+// state the number of receipts in a stream at a given time: at regular intervals, as a heartbeat,
 // and at the end of the stream.
 //
 // A chain shows that nothing in it was changed or removed, except at its end. A statement fixes the
