@@ -1,5 +1,6 @@
-// Package timestamp requests and verifies time-stamp tokens (RFC 3161). With a token, an authority
-// that is neither the issuer nor the verifier states that bytes existed before a given time.
+// Package timestamp requests and verifies time-stamp tokens (RFC 3161). A token is a statement by
+// an authority, which is neither the issuer nor the verifier, that bytes existed before a given
+// time.
 //
 // # Format
 //
