@@ -306,8 +306,8 @@ func (e *examination) seen() error {
 	return durable.Replace(e.config.Disk, e.file()+"-seen", []byte(text))
 }
 
-// silence checks the age of the last cosignature. Without witnesses, it checks the age of the last
-// valid checkpoint according to the clock of this machine.
+// silence checks the age of the last cosignature. If there are no witnesses, it checks the age of
+// the last valid checkpoint according to the clock of this machine.
 func (e *examination) silence(last *view) error {
 	if e.config.Silence == 0 || last == nil {
 		return nil
