@@ -82,9 +82,9 @@ func (d *crashDisk) SyncDir() error {
 	return nil
 }
 
-// crash changes the disk to a state that a power failure could leave. File names are either those
-// of the last sync or the current ones. Each file contains either its synced content or a part of
-// the content that was not synced.
+// crash changes the disk to a state that a power failure could leave. File names are either the
+// names at the last sync or the current names. Each file contains either its synced content or a
+// part of the content that was not synced.
 func (d *crashDisk) crash() {
 	if d.random.IntN(2) == 0 {
 		d.names = maps.Clone(d.synced)
@@ -344,7 +344,7 @@ func TestUnreadableRecord(t *testing.T) {
 		}
 	}
 
-	// Without this log, the witness starts for its other logs.
+	// If this log is removed from the configuration, the witness can be used with its other logs.
 	config.Logs = nil
 	if _, err := witness.New(config, disk); err != nil {
 		t.Error(err)
