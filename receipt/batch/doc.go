@@ -17,7 +17,7 @@
 //
 // # The manifest
 //
-// With only one receipt, a reader learns nothing from the root. A [Manifest] therefore lists the
+// A reader who has only one receipt learns nothing from the root. A [Manifest] therefore lists the
 // receipts in a batch in order:
 //
 //	{"batch_version": 1,

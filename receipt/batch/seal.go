@@ -26,8 +26,8 @@ type Batch struct {
 //
 // A draft must be a document that [receipt.SealDocument] accepts, and must not have a merkle_root.
 // Each draft must have a different receipt_id. If any draft cannot be sealed, none of them is
-// sealed. The error then joins one *[DraftError] for each such draft (see errors.Join), which lists
-// all problems of the draft. A batch has at most [MaxEntries] drafts.
+// sealed. In that case, the error joins one *[DraftError] for each such draft (see errors.Join),
+// which lists all problems of the draft. A batch has at most [MaxEntries] drafts.
 func Seal(ctx context.Context, drafts []*canon.Document, heads map[chain.Stream]chain.Head, signer receipt.Signer) (*Batch, error) {
 	if err := checkCount(len(drafts)); err != nil {
 		return nil, err
