@@ -43,7 +43,7 @@ const (
 // Export creates a bundle from the run record that the harness wrote. The bytes of the record must
 // not change while the result is in use. The same record and options produce the same bytes. The
 // default ID is bundle_, followed by the first 32 hexadecimal digits of a SHA-256 digest. The
-// digest is that of the run record that [Import] extracts from the bundle, so the ID reveals
+// digest is computed from the run record that [Import] extracts from the bundle, so the ID reveals
 // nothing about removed data.
 //
 // Export reads only the record. It does not read the files that the record names, and it does not

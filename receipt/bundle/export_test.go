@@ -63,7 +63,7 @@ func TestWorkspace(t *testing.T) {
 		t.Error("a path of the machine is still there")
 	}
 
-	// Without an anchor, the bundle has no workspace. A null anchor is treated as absent.
+	// If there is no anchor, the bundle has no workspace. A null anchor is treated as absent.
 	for _, anchor := range []any{nil, "x"} {
 		put(t, v, anchor, "transcript", "metadata", "workspace_anchor")
 		if got, there := tree(t, exported(t, encode(t, v), bundle.Options{}).Bytes())["workspace"]; there {

@@ -48,7 +48,7 @@ func importable(root value) (value, error) {
 		return record, nil
 	}
 
-	// Without a record, both a replay fixture and a transcript are required.
+	// If there is no record, both a replay fixture and a transcript are required.
 	var missing []string
 	if replay.member("replay_fixture").kind() != canon.KindObject {
 		missing = append(missing, "$.replay.replay_fixture")
