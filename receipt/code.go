@@ -6,7 +6,8 @@ type Code string
 
 // These are the codes of the parse step: the bytes are not valid I-JSON, or the format does not
 // allow the JSON text. The first nine codes are also defined in package canon. The last three codes
-// are about attestations. With one of these, the receipt in the attestation is not verified.
+// are about attestations. If one of these three codes is reported, the receipt in the attestation
+// is not verified.
 const (
 	CodeSyntax                 Code = "syntax"
 	CodeDuplicateName          Code = "duplicate_name"

@@ -147,7 +147,7 @@ func blankedHash(doc *canon.Document) (canon.Digest, error) {
 }
 
 // misspelt returns text unchanged if it is a digest apart from uppercase letters. For any other
-// text, it returns "", because the text may be a secret.
+// text, it returns "", because such text may be a secret.
 func misspelt(text []byte) string {
 	if _, err := canon.ParseDigest(bytes.ToLower(text)); err != nil {
 		return ""
@@ -242,8 +242,8 @@ func weighMaterials(root canon.Node, in Materials, seen *watched, schemaHolds bo
 	return files.result()
 }
 
-// checkInline compares the bytes in a material with the sha256 of the material. Without a sha256,
-// it only decodes the bytes.
+// checkInline compares the bytes in a material with the sha256 of the material. If there is no
+// sha256, it only decodes the bytes.
 func checkInline(m, inline canon.Node, rep *Report) Check {
 	content, ok := decodeInline(rep, inline.Text())
 	if !ok {

@@ -81,9 +81,9 @@ type CheckpointRule struct {
 
 	// Cosigners is the quorum of witnesses that must have cosigned the same checkpoint. Witnesses
 	// are counted by distinct key material, which must differ from the key material of the log and
-	// of the issuer. With a threshold, a checkpoint is required even if Required is not set. Keys
-	// also determines which witnesses can show the age of a checkpoint after a key was revoked. If
-	// Keys is empty, all trusted witnesses are accepted.
+	// of the issuer. If there is a threshold, a checkpoint is required even if Required is not set.
+	// Keys also determines which witnesses can show the age of a checkpoint after a key was
+	// revoked. If Keys is empty, all trusted witnesses are accepted.
 	Cosigners Quorum
 }
 
@@ -488,7 +488,7 @@ func (k *Key) speaksFor(issuer string) bool {
 // ReasonSuperseded is the only reason for a revocation after which earlier signatures remain valid.
 const ReasonSuperseded = "superseded"
 
-// A Revocation ends the validity of a key. With the reason "superseded", signatures from before At
+// A Revocation ends the validity of a key. If the reason is "superseded", signatures from before At
 // remain valid, as if At were an expiry time. If the revocation has any other reason (including
 // "compromised") or no reason, no time stated in a receipt can be trusted, so every signature by
 // the key is rejected.

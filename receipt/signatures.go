@@ -180,9 +180,10 @@ func (t *tally) discount(i int, key *Key, code Code) (detail string) {
 	return detail
 }
 
-// weighWitness counts the signature of a witness. If the policy is not met only because a signature
-// does not count, that signature refutes the receipt. A signature by a witness that the policy does
-// not list can never satisfy the policy, regardless of whether its key is valid.
+// weighWitness counts the signature of a witness. If the only reason why the policy is not met is
+// that a signature does not count, that signature refutes the receipt. A signature by a witness
+// that the policy does not list can never satisfy the policy, regardless of whether its key is
+// valid.
 func (t *tally) weighWitness(i int, key *Key, result *SignatureResult) {
 	t.witnessed = true
 	if why := t.noWitness(key); why != "" {
@@ -265,8 +266,8 @@ func (t *tally) stands(result SignatureResult, key *Key) {
 	t.rep.Signatures = append(t.rep.Signatures, result)
 }
 
-// fallsShort records a checkpoint that does not count as a signature only because its key does not
-// count. The effect is the same as for a signature whose key does not count.
+// fallsShort records a checkpoint that would count as a signature if its key counted. The effect is
+// the same as for a signature whose key does not count.
 func (t *tally) fallsShort(result SignatureResult, key *Key) {
 	result.Status, result.Detail = SignatureInvalid, fmt.Sprintf("checkpoint of %s: %s", quoted(excerpt([]byte(key.Origin))), t.discounted(key, result.Code))
 
