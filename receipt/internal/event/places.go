@@ -20,7 +20,7 @@ func InWorkspace(root, p string) (string, bool) {
 		p = slashed
 	}
 
-	// A directory whose name only starts with the name of the root is a different directory.
+	// A directory whose name merely starts with the name of the root is a different directory.
 	if under != "" && strings.HasPrefix(slashed, under) {
 		if rest := slashed[len(under):]; under == "/" || strings.HasPrefix(rest, "/") {
 			slashed = strings.TrimLeft(rest, "/")
