@@ -71,5 +71,5 @@
 //
 // [NewSigner] returns a signer for a [PrivateKey], and [NewRemoteSigner] returns a signer for a key
 // that never leaves a KMS or an HSM. A signer signs only receipt hashes, envelopes, JSON objects,
-// COSE messages, and log checkpoints. With an ML-DSA-44 key, it signs only checkpoints.
+// COSE messages, and log checkpoints. A signer with an ML-DSA-44 key signs only checkpoints.
 package keys

@@ -37,7 +37,7 @@ type mark struct {
 	material int
 }
 
-// A seen is a cosignature that was made under a name at a given time.
+// A seen cosignature was made under a name at a given time.
 type seen struct {
 	by *name
 	at int64

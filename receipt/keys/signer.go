@@ -348,7 +348,7 @@ func signRaw(ctx context.Context, s rawSigner, alg algorithm, input []byte) ([]b
 	}
 
 	// With Ed25519 and ML-DSA, the message itself is signed (RFC 8032, RFC 9964). With the other
-	// algorithms, its digest is signed.
+	// algorithms, the digest of the message is signed.
 	data := input
 	var opts crypto.SignerOpts = alg.hash
 	if !s.hashes && alg.hash != 0 {

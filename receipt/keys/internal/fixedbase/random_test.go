@@ -48,7 +48,7 @@ func TestMany(t *testing.T) {
 	t.Logf("%d of %d are valid", sum, n)
 }
 
-// A signed is a signed message from which a test case is derived.
+// A signed value is a signed message from which a test case is derived.
 type signed struct {
 	key     *Key
 	message []byte
