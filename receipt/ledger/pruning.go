@@ -17,7 +17,7 @@ import (
 // and an archive contains them. Their IDs, hashes, and positions remain, and all proofs remain
 // valid.
 type Pruning struct {
-	Size       uint64       // number of receipts that the checkpoint covers, including those of earlier prunings
+	Size       uint64       // number of receipts that the checkpoint covers, including the receipts of earlier prunings
 	Root       merkle.Hash  // root of the tree of their hashes
 	Checkpoint []byte       // the signed note, byte for byte
 	Archive    string       // name of the archive, which contains the receipts that earlier prunings do not cover

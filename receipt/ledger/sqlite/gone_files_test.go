@@ -182,9 +182,9 @@ func backup(t *testing.T, path string) (to string) {
 	return to
 }
 
-// TestFileTaken verifies what happens if the file of eight writing processes is removed or
-// replaced. Each process must fail soon, no later receipt may be acknowledged, and the original
-// file must contain everything that was stored before.
+// TestFileTaken removes, moves, replaces, or truncates the file of several writing processes. Each
+// process must fail soon, no later receipt may be acknowledged, and the original file must contain
+// everything that was stored before.
 func TestFileTaken(t *testing.T) {
 	n := 8
 	if !testsize.Full() {
@@ -241,9 +241,10 @@ func TestFileTaken(t *testing.T) {
 	}
 }
 
-// TestRestored verifies what happens if a backup replaces a ledger and the write-ahead log is lost
-// or truncated. A check must report the loss without further information, nobody may be able to
-// write to the ledger, and the ledger must be usable after the mark has been removed.
+// TestRestored damages or replaces a ledger: its write-ahead log is lost or truncated, its end is
+// removed, or a backup or another ledger takes its place. A check must report the loss without
+// further information, nobody may be able to write to the ledger, and the ledger must be usable
+// after the mark has been removed.
 func TestRestored(t *testing.T) {
 	ctx, v := context.Background(), verifier(t, receipt.Policy{})
 	for name, lose := range map[string]func(t *testing.T, path, old string){
@@ -389,9 +390,9 @@ func TestOpenedMeanwhile(t *testing.T) {
 	}
 }
 
-// TestOverwritten checks what happens if an older state is copied over the file of an open ledger.
-// In the end, either the file must contain all receipts that were acknowledged after the copy, or
-// the ledger must be refused.
+// TestOverwritten copies an older state over the file of an open ledger. In the end, either the
+// file must contain all receipts that were acknowledged after the copy, or the ledger must be
+// refused.
 func TestOverwritten(t *testing.T) {
 	enough := 30
 	if testsize.Full() {

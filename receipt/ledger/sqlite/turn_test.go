@@ -11,9 +11,9 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger/sqlite"
 )
 
-// TestQueueKilled verifies what happens if processes that wait in the queue, or are at its head,
-// are killed one after another. The other processes must continue, acknowledged receipts must be
-// stored, and there must be a single chain.
+// TestQueueKilled kills, one after another, processes that wait in the queue or are at its head.
+// The other processes must continue, acknowledged receipts must be stored, and there must be a
+// single chain.
 func TestQueueKilled(t *testing.T) {
 	n := 8
 	if testing.Short() {

@@ -39,7 +39,8 @@ func twoHandles(t *testing.T, handle func() ledger.Store) {
 	wantAbsent(t, a, "receipt_b")
 	wantHead(t, b, stream("w"), first, 1)
 
-	// The handles alternate, and each of them stores a receipt after that of the other handle.
+	// The handles alternate, and each of them stores a receipt after the receipt of the other
+	// handle.
 	head := first.Head()
 	for i := range 6 {
 		here, there := a, b
