@@ -109,9 +109,9 @@ func (k *APIKeys) add(entry APIKey) error {
 }
 
 // Authenticate returns the client whose key is in the Authorization header of the request, "Bearer
-// rk_…" with one or more spaces (RFC 9110 section 11.4). Without a valid key, the error is a 401
-// error. For a nil *APIKeys, the error is a 503 error. A server whose keys may be replaced calls
-// this method on its current keys.
+// rk_…" with one or more spaces (RFC 9110 section 11.4). If the request has no valid key, the error
+// is a 401 error. For a nil *APIKeys, the error is a 503 error. A server whose keys may be replaced
+// calls this method on its current keys.
 func (k *APIKeys) Authenticate(r *http.Request) (*Client, error) {
 	if k == nil {
 		return nil, Busy(1, "the server has no API keys yet")

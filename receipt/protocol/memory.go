@@ -61,15 +61,15 @@ type Memory struct {
 
 	// Bytes is the approximate maximum size of all uses and responses together. An actor may hold
 	// at most as much of this memory as is left free. A single actor can therefore hold half, and
-	// two actors a third each, so there is always room for a new actor. Responses that are not yet
-	// complete are not counted. The default is 64 MiB.
+	// two actors can hold a third each, so there is always room for a new actor. Responses that are
+	// not yet complete are not counted. The default is 64 MiB.
 	Bytes int64
 
 	// Forget specifies what happens if a limit is reached. If Forget is true, the oldest use is
-	// forgotten early, so its request may be processed again. If an actor has reached its own
-	// limits, its own oldest use is forgotten. If Forget is false, the new use is refused, with 429
-	// for the limits of the actor and with 503 for the shared limits, so that no request is
-	// processed twice.
+	// forgotten early, so its request may be processed again. If an actor has reached its limits,
+	// the actor's oldest use is forgotten. If Forget is false, the new use is refused, with 429 for
+	// the limits of the actor and with 503 for the shared limits, so that no request is processed
+	// twice.
 	Forget bool
 
 	mu     sync.Mutex
@@ -326,7 +326,7 @@ func (m *Memory) makeRoom(actor [32]byte, now time.Time) error {
 			return nil
 		}
 
-		// An actor that exceeds its own limits loses its own oldest use, and never the use of
+		// If an actor exceeds its limits, the actor's oldest use is removed, and never a use by
 		// another actor.
 		oldest := m.order.Front()
 		if own {

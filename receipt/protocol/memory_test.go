@@ -83,9 +83,9 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// TestMemoryIsFull verifies what happens if the memory for uses is full. If a use does not fit, it
-// must be rejected until the oldest use is a day old. No client may occupy all the space, and a
-// client without uses must be accepted while there is space.
+// TestMemoryIsFull fills the memory for uses. If a use does not fit, it must be rejected until the
+// oldest use is a day old. No client may occupy all the space, and a client without uses must be
+// accepted while there is space.
 func TestMemoryIsFull(t *testing.T) {
 	m := &Memory{Keys: 3}
 	for i := range 3 {

@@ -10,9 +10,9 @@ import (
 )
 
 // A Handler responds to a request or returns an error. If the error is an [*Error], it is sent to
-// the client. For any other error, the client is only informed that an internal error occurred.
-// An error means that the handler has done nothing, unless the status is 500: the outcome is then
-// unknown.
+// the client. For any other error, the client is only informed that an internal error occurred. An
+// error means that the handler has done nothing, unless the status is 500, in which case the
+// outcome is unknown.
 type Handler func(w http.ResponseWriter, r *Request) error
 
 // A Body specifies which body a route accepts in POST, PUT, and PATCH requests. Bodies of requests

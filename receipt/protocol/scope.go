@@ -49,22 +49,22 @@ type Reach struct {
 // Everything returns the reach of a client that may see all streams.
 func Everything() Reach { return Reach{granted: true} }
 
-// OfIssuers returns r, restricted to streams of the given issuers. Without arguments, the result
-// contains no stream.
+// OfIssuers returns r, restricted to streams of the given issuers. If there are no arguments, the
+// result contains no stream.
 func (r Reach) OfIssuers(ids ...string) Reach {
 	r.issuers = narrow(r.issuers, ids)
 	return r
 }
 
-// OfTenants returns r, restricted to streams of the given tenants. Without arguments, the result
-// contains no stream. Streams without a tenant are excluded.
+// OfTenants returns r, restricted to streams of the given tenants. If there are no arguments, the
+// result contains no stream. Streams without a tenant are excluded.
 func (r Reach) OfTenants(ids ...string) Reach {
 	r.tenants = narrow(r.tenants, ids)
 	return r
 }
 
-// OfWorkspaces returns r, restricted to streams of the given workspaces. Without arguments, the
-// result contains no stream.
+// OfWorkspaces returns r, restricted to streams of the given workspaces. If there are no arguments,
+// the result contains no stream.
 func (r Reach) OfWorkspaces(refs ...string) Reach {
 	r.workspaces = narrow(r.workspaces, refs)
 	return r
