@@ -277,7 +277,7 @@ func (c *comparison) fault(format string, args ...any) {
 	c.faults = append(c.faults, fmt.Sprintf(format, args...))
 }
 
-// pointers returns the pointers in a list of the metadata.
+// pointers returns the pointers in a list in the metadata.
 func pointers(d *receipt.Draft, name string) map[string]bool {
 	all := map[string]bool{}
 	list, _ := d.Metadata[name].([]any)

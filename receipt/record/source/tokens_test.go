@@ -110,7 +110,7 @@ func TestCutExec(t *testing.T) {
 	}
 }
 
-// TestStrangeFork verifies that the counts of a fork include those of its parent, even if the
+// TestStrangeFork verifies that the counts of a fork include the counts of its parent, even if the
 // fork's rollout follows the rollout of another session in the same file.
 func TestStrangeFork(t *testing.T) {
 	meta := func(id, from string) string {

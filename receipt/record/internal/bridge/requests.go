@@ -10,7 +10,7 @@ import (
 // requestCost is the approximate memory in bytes for a pending request or a call.
 const requestCost = 512
 
-// A pending is a request that is waiting for its response.
+// A pending request is waiting for its response.
 type pending struct {
 	index  int // number of the request's frame
 	from   Sender

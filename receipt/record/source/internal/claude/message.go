@@ -155,9 +155,9 @@ const (
 )
 
 // outcomeOf determines the outcome of a call from the block with its result and the other members
-// of the line. Without toolDenialKind, a refusal by a rule counts as an error, because only the
-// text of the result distinguishes the two. An outcome is doubtful if the result is a refusal by a
-// person, or text from an MCP server that resembles one.
+// of the line. If toolDenialKind is absent, a refusal by a rule counts as an error, because only
+// the text of the result distinguishes the two. An outcome is doubtful if the result is a refusal
+// by a person, or text from an MCP server that resembles one.
 func outcomeOf(tool string, block, line, besides canon.Node) (outcome story.Outcome, doubtful bool) {
 	text, said := textOf(block), besides.String()
 	refused := block.Member("is_error").Bool() && !line.Member("toolDenialAfterRun").Bool() && (strings.HasPrefix(text, rejected) || strings.HasPrefix(said, rejectedShort) || strings.HasPrefix(said, failure+rejected))
@@ -175,7 +175,7 @@ func outcomeOf(tool string, block, line, besides canon.Node) (outcome story.Outc
 }
 
 // denialOf returns the outcome of a call that a line states as denied, and Open for other calls.
-// text is the result that the model received. Without an error, besides is data from the tool.
+// text is the result that the model received. If there is no error, besides is data from the tool.
 func denialOf(text string, block, line, besides canon.Node) story.Outcome {
 	kind := line.Member("toolDenialKind").String()
 	if block.Member("is_error").Bool() {
@@ -194,8 +194,8 @@ func denialOf(text string, block, line, besides canon.Node) story.Outcome {
 }
 
 // byPerson reports whether a person refused a call whose line states a refusal by the user. If no
-// person was asked, Claude Code states the same kind of denial. It then also states that the
-// permission came from the configuration, or why no question was asked.
+// person was asked, Claude Code states the same kind of denial. In that case, it also states that
+// the permission came from the configuration, or why no question was asked.
 func byPerson(text string, line canon.Node) bool {
 	d := line.Member("permissionDecision")
 	if event.Absent(d) {

@@ -324,7 +324,7 @@ func (t *Stream) tell(x *session, priced bool) {
 		s.Took(story.Sum{Model: x.model, Usage: x.usage})
 	}
 
-	// Without a result, the lines record only the usage at the beginning of a message.
+	// If there is no result, the lines record only the usage at the beginning of a message.
 	if x.nameless {
 		s.Lacks(story.MessageWithoutID)
 	}

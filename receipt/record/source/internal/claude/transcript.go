@@ -140,8 +140,8 @@ func (t *Transcript) assistant(n canon.Node, of *turns, agent string) {
 	calls(s, message, agent)
 }
 
-// took records the usage of a message, which several lines repeat. Without an ID, it is unknown
-// which lines belong to the message.
+// took records the usage of a message, which several lines repeat. If the message has no ID, it is
+// unknown which lines belong to it.
 func (t *Transcript) took(message canon.Node, agent string) {
 	s := t.s
 	id := s.Name(message.Member("id"))

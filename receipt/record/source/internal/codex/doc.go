@@ -15,9 +15,9 @@
 // Tokens: the last cumulative total in a rollout is used. If totals decrease, the largest total is
 // a lower bound. The total usage of a fork includes the usage of its parent. If the rollout of the
 // parent is available, the difference is used; otherwise, the tokens are unreported. Tokens are
-// also unreported if the rollout of a fork was appended to that of another session. In codex exec
-// --json, the count of a turn is that of the thread, including runs that the stream does not
-// contain. The last count of each thread is used; if no turn has a count, the tokens are
+// also unreported if the rollout of a fork was appended to the rollout of another session. In codex
+// exec --json, the count of a turn is the count of the thread, including runs that the stream does
+// not contain. The last count of each thread is used; if no turn has a count, the tokens are
 // unreported.
 //
 // Settings: Codex also writes thread_settings_applied when it opens a session again, so these lines
@@ -42,8 +42,8 @@
 //
 // If the log of a subagent begins with lines of its parent (subagent_history_start_ordinal), these
 // lines are not read, and the tokens that the parent had used by then are subtracted. The counts of
-// a session with history_base start from the total of its parent at that line. Without the log of
-// the parent, the tokens of the session are unreported.
+// a session with history_base start from the total of its parent at that line. If the log of the
+// parent is missing, the tokens of the session are unreported.
 //
 // Outcome of the task: it is SUCCEEDED if all turns are complete, and CANCELED if the last turn was
 // aborted. If a turn is open, or in versions without turns, the outcome is unreported. The turns of

@@ -113,8 +113,8 @@ func (r *runs) settle() {
 
 // copied records that the lines held back are copies. If a turn in these lines contains its usage,
 // the lines cannot belong to another run, because the next turn of a thread reads everything again
-// and therefore uses more tokens. Without usage, the lines may belong to another run that began in
-// the same way and was interrupted.
+// and therefore uses more tokens. If they contain no usage, the lines may belong to another run
+// that began in the same way and was interrupted.
 func (r *runs) copied() {
 	r.exec.s.Note("runs_told_again")
 	if !slices.ContainsFunc(r.waiting, func(l *line) bool { return l.took }) {

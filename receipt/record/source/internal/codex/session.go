@@ -182,8 +182,8 @@ func (all files) took(s *story.Story, f *file) {
 }
 
 // own returns the usage of a session without its parent's usage, and reports whether this usage is
-// a lower bound, and whether it is known. The count of a fork includes that of its parent, so the
-// fork's own usage is unknown without the parent.
+// a lower bound, and whether it is known. The count of a fork includes the count of its parent, so
+// the fork's own usage is unknown without the parent.
 func (all files) own(f *file) (own usage, part, known bool) {
 	own, part = f.most()
 	part = part || f.garbled

@@ -126,8 +126,8 @@ func (e *events) request(a attributes) {
 		return
 	}
 
-	// A repeated export contains the same event. Without IDs, events with the same time, model, and
-	// usage are treated as the same event.
+	// A repeated export contains the same event. Events that have no IDs but have the same time,
+	// model, and usage are treated as the same event.
 	id := cmp.Or(a.text(s, "request_id"), s.Now().String()+x.model+countsOf(x.usage))
 	if e.seen[id] {
 		s.Note("repeated_events")

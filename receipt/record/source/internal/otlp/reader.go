@@ -301,7 +301,7 @@ func (r *Reader) named(n canon.Node) (key spanKey, words canon.Digest, fresh boo
 		key.words = words
 	}
 
-	// Without IDs, identical spans cannot be distinguished from copies.
+	// Identical spans without IDs cannot be distinguished from copies.
 	switch before := r.spans[key]; {
 	case before == nil && key.span == "":
 		s.Note("spans_without_an_id")
