@@ -56,7 +56,8 @@ func readFile(folder fs.FS, w Wanted) ([]byte, error) {
 }
 
 // recorded returns an answer for which the log contains only the digest. A JSON value may be stored
-// in any form, because the digest may be that of the canonical form or that of the stored bytes.
+// in any form, because the digest may be computed either from the canonical form or from the stored
+// bytes.
 func recorded(ctx context.Context, from Artifacts, w Wanted) ([]byte, bool, error) {
 	if w.SHA256.IsZero() && w.URI == "" {
 		return nil, false, nil

@@ -83,8 +83,8 @@ func TestCheckpointIsNamed(t *testing.T) {
 	}
 }
 
-// TestOneTimeOneKey verifies that only an override with the key of a time can replace that time.
-// With another key, the receipt would state a delta but keep the time.
+// TestOneTimeOneKey verifies that only an override with the key of a time can replace that time. If
+// another key were accepted, the receipt would state a delta but keep the time.
 func TestOneTimeOneKey(t *testing.T) {
 	_, err := replay.NewPlan(t.Context(), readLog(t, garden().bytes()), parse(t, with("time:label", `{"kind":"time","event_id":"e2","value":"2026-01-01T00:00:09Z"}`)), nil)
 	if err == nil || !strings.Contains(err.Error(), `expected "time:started_at"`) {
