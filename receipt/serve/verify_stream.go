@@ -44,7 +44,7 @@ func verifyStream(one *call, v *Verifier, judge *judge, kind stream.Kind, o stre
 	}
 	defer c.s.streams.Give(c.share(), 1)
 
-	// Without this, an HTTP/1 server stops reading the body when the first report is written
+	// Without this call, an HTTP/1 server stops reading the body when the first report is written
 	// (net/http).
 	c.answer.Duplex()
 	in, err := encodedBody(c, encoding)

@@ -173,8 +173,8 @@ func testEvidence(b *tab) {
 		b.Errorf("with the proof of another: %s", shown)
 	}
 
-	// Drop several receipts in any order. Each gets a verdict, and the proof is used only for its
-	// own receipt.
+	// Drop several receipts in any order. Each receipt gets a verdict, and the proof is used only
+	// for the receipt to which it belongs.
 	pdf := writeFile(b.T, "invoice.pdf", "%PDF-1.7\n")
 	b.drop(receipts[2], proof, pdf, receipts[0], fixture(b.T, "malicious/changed-cost.json"), receipts[1])
 	b.expect("Refuted")
