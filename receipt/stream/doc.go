@@ -83,7 +83,7 @@
 // For a single source, memory use does not grow with the length of the source, except for one entry
 // per stream and for up to 262,144 receipt IDs. Several sources, or a source with
 // [Options.Unordered], use one byte of memory per receipt and 230 to 460 bytes of sorted records,
-// which are written to [Options.TempDir] if they do not fit into memory. Without a TempDir, the
+// which are written to [Options.TempDir] if they do not fit into memory. If TempDir is not set, the
 // records stay in memory. [Summing.Mergeable] adds about 55 bytes of memory per receipt. The
 // results do not depend on [Options.Jobs].
 package stream

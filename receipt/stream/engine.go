@@ -38,8 +38,9 @@ func Leaves(ctx context.Context, sources []Source, o Options, leaf func(join.Lea
 // document without a position in a stream, the record is nil. If place returns an error, the run
 // ends.
 //
-// With [Options.Checkpoint], tree is the tree of the leaves of all inputs. Its Source is an index
-// relative to the first of the sources. If tree is nil, it is computed from these sources alone.
+// If [Options.Checkpoint] is set, tree is the tree of the leaves of all inputs. Its Source is an
+// index relative to the first of the sources. If tree is nil, it is computed from these sources
+// alone.
 //
 // The summary contains only counts of documents, and lists no streams.
 func Records(ctx context.Context, v *receipt.Verifier, sources []Source, o Options, tree *join.Tree, place func(*join.Record) error) *Run {
@@ -50,7 +51,8 @@ func Records(ctx context.Context, v *receipt.Verifier, sources []Source, o Optio
 
 // Conclude returns the summary for the receipts that an engine has joined. It is equal to the
 // summary that [VerifyFiles] returns for all inputs. Conclude does not read any input; the caller
-// sets Inputs and Skipped. With [Options.Checkpoint], tree is the tree of the leaves of all inputs.
+// sets Inputs and Skipped. If [Options.Checkpoint] is set, tree is the tree of the leaves of all
+// inputs.
 func Conclude(v *receipt.Verifier, found *join.Result, o Options, tree *join.Tree) (*Summary, error) {
 	r := newRun(context.Background(), v, nil, o)
 	r.summary.roster = nil

@@ -76,8 +76,8 @@ type Run struct {
 // Verify verifies the receipts in r, which must be in order. In reports, the source is named
 // "input"; to use another name or to specify a kind, call VerifyFiles with [From]. Verify reads
 // nothing before Reports or Summary is called. If the run is stopped while a Read of r is blocked,
-// only the goroutine in that Read keeps waiting. With a checkpoint or with unordered input, r must
-// be an io.Seeker; otherwise, nothing is read, and Summary returns an error.
+// only the goroutine in that Read keeps waiting. If a checkpoint is set or the input is unordered,
+// r must be an io.Seeker; otherwise, nothing is read, and Summary returns an error.
 func Verify(ctx context.Context, v *receipt.Verifier, r io.Reader, o Options) *Run {
 	return newRun(ctx, v, []Source{From("input", r)}, o)
 }
@@ -94,7 +94,7 @@ func newRun(ctx context.Context, v *receipt.Verifier, sources []Source, o Option
 	r := &Run{ctx: ctx, v: v, idle: idle, sources: sources, options: o, several: len(sources) > 1 || o.Unordered,
 		summary: Summary{Scope: v.Scope(), asked: askedOf(v, o.Summing.Subjects), Partial: o.Partial, Codes: map[receipt.Code]int{}, Unchecked: map[receipt.Code]int{}, roster: survey.NewRoster(o.Partial, o.Unordered, o.Summing.Mergeable, o.mostRostered())}}
 
-	// With a checkpoint or with unordered input, the input is read twice.
+	// If a checkpoint is set or the input is unordered, the input is read twice.
 	if slices.ContainsFunc(sources, func(s Source) bool { return s.once }) {
 		switch {
 		case o.Checkpoint != nil:

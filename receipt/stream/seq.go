@@ -21,8 +21,8 @@ type Item struct {
 
 // VerifySeq verifies the documents in items, with the same rules as [Verify]: every receipt must
 // follow its predecessor in the sequence. Unless [Options.Several] is set, all items must have the
-// same Source. With [Options.Several], consecutive items with the same Source form one source, and
-// the sources are joined as in [VerifyFiles].
+// same Source. If [Options.Several] is set, consecutive items with the same Source form one source,
+// and the sources are joined as in [VerifyFiles].
 //
 // The sequence is iterated once, or twice with Options.Several, Options.Unordered, or
 // Options.Checkpoint. The second iteration must yield the same items. If it does not, the run ends

@@ -54,7 +54,7 @@ type Summary struct {
 
 	roster   *survey.Roster        // all receipts; nil if there are too many
 	listed   map[canon.Digest]bool // hashes of the receipts, as set by List
-	once     bool                  // a merge has counted receipts that are in both parts only once
+	once     bool                  // receipts that are in both parts of a merge were counted only once
 	selected map[chain.Stream]bool // streams with at least one part that is a selection; nil means all streams if Partial is set
 
 	// The caller sets the remaining fields. Levels is nil if there were no statements. A merge

@@ -11,7 +11,7 @@ import (
 
 // A leftovers value contains the receipts that must be evaluated together with other receipts of
 // their stream. Any number of receipts may lack a predecessor, so a sorter may write these to disk.
-// Of the tails and the damaged receipts, only the first maxDamaged of each are kept.
+// Only the first maxDamaged tails and the first maxDamaged damaged receipts are kept.
 type leftovers struct {
 	rank    []int   // by stream number: position of the stream when sorted by name
 	orphans *sorter // sorts orphanRecords
