@@ -49,7 +49,7 @@ func Consistent(receipt *canon.Document, shown []Disclosure) error {
 	return nil
 }
 
-// placed checks the location of a disclosed value in the receipt. If the location is that of a
+// placed checks the location of a disclosed value in the receipt. If the location belongs to a
 // protected member, which is always present, the disclosed value must be equal to the value in the
 // receipt.
 func placed(receipt canon.Node, root *shape, f Disclosure, tokens []string) error {

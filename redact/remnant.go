@@ -149,7 +149,7 @@ func covers(left, whole []byte) bool {
 		return false
 	}
 	for {
-		within := parameter // whether the placeholder before next is that of a URL parameter
+		within := parameter // whether the placeholder before next is for a URL parameter
 		next := literal()
 		last := at > len(left)
 		i := bytes.Index(whole, next)

@@ -200,7 +200,7 @@ func (w *walk) visitChild(f frame, token string, states []state, headers bool) {
 
 // visitEntry visits a value in an entry of redactions[]. Rules for pointers and names do not apply
 // to entries. A field is searched token by token, because each name in it was searched separately.
-// A reason that this policy can have written is not searched at all.
+// A reason that this policy may have written is not searched at all.
 func (w *walk) visitEntry(f frame, token string) {
 	switch {
 	case f.node.Kind() != canon.KindString:
