@@ -35,8 +35,8 @@ func compile(t testing.TB, detectors []secret.Detector) *secret.Scanner {
 
 // TestGitleaksSamples verifies that the gitleaks rules have the recorded matches in their samples.
 //
-// Two secrets belong to rules that the configuration does not contain. Of the samples without a
-// secret, two contain secrets in files with other names, and four belong to another rule.
+// Two secrets belong to rules that the configuration does not contain. Two of the samples without a
+// secret contain secrets in files with other names, and four belong to another rule.
 func TestGitleaksSamples(t *testing.T) {
 	s := compile(t, config(t))
 	var samples []struct {
