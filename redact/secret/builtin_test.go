@@ -108,8 +108,8 @@ func samples(t testing.TB) []sample {
 // results (reliability #203). Any match counts.
 //
 // Two secrets are not found: one in which both parts of the value of curl's option --user are in
-// braces, and the text "service_account", which is not actually a secret. Of the nine samples that
-// gitleaks does not treat as secrets, four differ from a secret only in length or alphabet, two are
+// braces, and the text "service_account", which is not actually a secret. Four of the nine samples
+// that gitleaks does not treat as secrets differ from a secret only in length or alphabet, two are
 // secrets in files with another name, and three are on a gitleaks allowlist.
 func TestSamples(t *testing.T) {
 	for _, test := range []struct {

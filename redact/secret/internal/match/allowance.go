@@ -96,7 +96,7 @@ func (a *allowance) meets(w *work, secret []byte, start, end int) bool {
 		byWord = byWord || containsFold(secret, word)
 	}
 
-	// With All, a kind of criterion that is not specified is treated as met.
+	// If All is set, a kind of criterion that is not specified is treated as met.
 	if a.all {
 		return (byPattern || len(a.patterns) == 0) && (byWord || len(a.stopWords) == 0)
 	}

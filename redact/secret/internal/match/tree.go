@@ -190,5 +190,5 @@ func (s *space) free(state uint32, classes []uint32) bool {
 	return true
 }
 
-// used returns all edges up to those of the last state.
+// used returns all edges up to the edges of the last state.
 func (s *space) used() []edge { return s.edges[:s.last+s.span] }
