@@ -104,7 +104,7 @@ def read_material(jwk):
     if kind == "OKP":
         require(jwk["crv"] == "Ed25519" and alg in (None, "ed25519", "Ed25519", "EdDSA"), "an unsupported key")
         y = int.from_bytes(numbers["x"], "little") & (2**255 - 1)
-        # RFC 8032, section 5.1.3, requires that y is less than the prime. A key of low order accepts any message.
+        # RFC 8032, section 5.1.3, requires y to be less than the prime. A key of low order accepts any message.
         require(y < PRIME and y not in LOW_ORDER, "a weak key")
         return ("ed25519", "EdDSA"), ed25519.Ed25519PublicKey.from_public_bytes(numbers["x"]), material
 
