@@ -260,8 +260,8 @@ func TestCheckPages(t *testing.T) {
 }
 
 // TestCheckSpliced verifies that, if each receipt is signed and matches its row but the chain is
-// broken, only the break is reported. In the three cases, a receipt was removed and the others were
-// renumbered, a receipt has a different parent, or a receipt has no parent.
+// broken, only the break is reported. In the three cases, a receipt was removed and the remaining
+// receipts were renumbered, a receipt has a different parent, or a receipt has no parent.
 func TestCheckSpliced(t *testing.T) {
 	ctx, v := context.Background(), verifier(t, receipt.Policy{})
 	forge := func(t *testing.T, path, id string, head chain.Head) {
