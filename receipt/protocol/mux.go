@@ -38,9 +38,9 @@ type Options struct {
 	// with default limits is used; its content is lost on a restart.
 	Memory *Memory
 
-	// Log receives a record for each panic, for each 500 response, and for each response above 500
-	// if it has a cause. Log records never contain data from clients. If Log is nil, nothing is
-	// logged.
+	// Log receives a record for each panic, for each 500 response, and for each response with a
+	// status above 500 that has a cause. Log records never contain data from clients. If Log is
+	// nil, nothing is logged.
 	Log *slog.Logger
 
 	// If Observe is not nil, it is called when a request arrives. The function that it returns is

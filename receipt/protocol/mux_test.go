@@ -381,7 +381,7 @@ func TestPlaces(t *testing.T) {
 }
 
 // TestLateBody verifies that the response status is 504 if the request body does not arrive in
-// time, and that the request then occupies no slot.
+// time, and that the request does not occupy a slot afterward.
 func TestLateBody(t *testing.T) {
 	m := muxOf(t, func(o *Options) { o.Limits.Arrive = 50 * time.Millisecond }, Route{Pattern: "POST /", Serve: says("x")})
 	s := serving(t, m)
