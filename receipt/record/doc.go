@@ -23,9 +23,9 @@
 // recording ends with an [Error] and without a draft in three cases: an event is missing or out of
 // order, two events have the same ID but different contents, or an event after the end would change
 // the receipt. Therefore, a receipt never silently omits a rejected event. Unknown members are
-// ignored, as the protocol requires, and counted. Events of unknown kinds are counted as well, and
-// the lists and counts in the draft are then lower bounds. If Options.TaskID is set, events of
-// other tasks are skipped and counted; otherwise, they are an error.
+// ignored, as the protocol requires, and counted. Events of unknown kinds are counted as well. If
+// there are any, the lists and counts in the draft are lower bounds. If Options.TaskID is set,
+// events of other tasks are skipped and counted; otherwise, they are an error.
 //
 // The draft contains the digest of the log: the SHA-256 of the canonical forms (RFC 8785) of the
 // task's events, each followed by a line feed. The digest covers events of unknown kinds. It does

@@ -161,8 +161,8 @@ func (s *survey) glance(m *mark, g story.Glance) {
 	}
 	m.Key, m.Unique, m.OfSession, m.Counts = keyOf(g.Key), g.Unique, g.Whole, g.Count
 
-	// In the log of a forked session, the first line names the session, followed by copies of its
-	// parent's lines.
+	// In the log of a forked session, the first line names the session, and copies of its parent's
+	// lines follow.
 	if g.Session != "" && (s.Session == "" || !g.Whole && !g.At.IsZero() && !g.At.Before(s.latest)) {
 		if s.Session != g.Session {
 			s.Session, s.Begun = g.Session, g.At

@@ -11,8 +11,8 @@
 // input_tokens, cache_read_input_tokens, and cache_creation_input_tokens. In a stream, the last
 // result.modelUsage of a session is the complete usage. If it is absent, result.usage is a lower
 // bound, because it omits subagents. If there is no result, the usage stated in the lines is a
-// lower bound. Usage that is smaller than earlier usage belongs to a different process, and the
-// largest usage is then a lower bound. A line without a session belongs to the session of the
+// lower bound. Usage that is smaller than earlier usage belongs to a different process. In that
+// case, the largest usage is a lower bound. A line without a session belongs to the session of the
 // previous line. A repeated result is counted once.
 //
 // Subagents: while a subagent works, its session repeats the messages and calls of the subagent

@@ -174,8 +174,9 @@ func outcomeOf(tool string, block, line, besides canon.Node) (outcome story.Outc
 	return endOfCall(tool, block, besides), false
 }
 
-// denialOf returns the outcome of a call that a line states as denied, and Open for other calls.
-// text is the result that the model received. If there is no error, besides is data from the tool.
+// denialOf returns the outcome of a call that was denied according to its line, and Open for any
+// other call. text is the result that the model received. If there is no error, besides is data
+// from the tool.
 func denialOf(text string, block, line, besides canon.Node) story.Outcome {
 	kind := line.Member("toolDenialKind").String()
 	if block.Member("is_error").Bool() {

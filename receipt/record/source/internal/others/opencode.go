@@ -194,7 +194,8 @@ func (r *openCode) call(p, state canon.Node) {
 }
 
 // refusedBy reports whether an error of OpenCode reports that a call was refused. If nobody can be
-// asked, the error also reports that the user refused, so it is no decision of a person.
+// asked, the error also reports that the user refused, so such an error does not record a person's
+// decision.
 func refusedBy(text string) bool {
 	return strings.HasPrefix(text, "The user has specified a rule which prevents you from using this specific tool call") ||
 		strings.HasPrefix(text, "The user rejected permission to use this specific tool call")
