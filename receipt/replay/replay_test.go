@@ -34,8 +34,8 @@ const overrides = `{"mode":"with_overrides","reason":"why","override":{
 	"time:started_at":{"kind":"time","value":"2026-01-01T00:00:02.500Z"},
 	"time:lunch":{"kind":"time","value":12}}}`
 
-// TestLog verifies that the digest of a log is the one in its receipt, and that the dependencies
-// are in the order of their events.
+// TestLog verifies that the digest of a log matches the digest in its receipt, and that the
+// dependencies are in the order of their events.
 func TestLog(t *testing.T) {
 	s := garden()
 	log := readLog(t, s.bytes())
