@@ -57,7 +57,7 @@ func chained(t testing.TB, n int) []byte {
 }
 
 // BenchmarkStream compares the verification of lines over HTTP with their verification in the same
-// process, as the command does it. The times per operation should differ by at most a quarter.
+// process, as in the command. The times per operation should differ by at most a quarter.
 func BenchmarkStream(b *testing.B) {
 	body := chained(b, 2000)
 	judge, err := receipt.NewVerifier(trusted(b), receipt.Policy{Now: noon()})

@@ -37,8 +37,8 @@ func states(b *tab, stream string, visit func(name string)) {
 	visit("many")
 }
 
-// unfolded is a script that opens all sections of the page, measures by how many pixels the page is
-// then wider than the screen, and closes the sections again.
+// unfolded is a script that opens all sections of the page, measures by how many pixels the open
+// page is wider than the screen, and closes the sections again.
 const unfolded = `(() => {
 	const folded = [...document.querySelectorAll("details:not([open])")];
 	for (const one of folded) one.open = true;

@@ -1,5 +1,5 @@
-// This module displays the statements of receipts over time. Only receipts that match their own
-// hash are included. Verified receipts are drawn separately from all others.
+// This module displays the statements of receipts over time. Only receipts that match their
+// stated hash are included. Verified receipts are drawn separately from all others.
 import { columns } from "./charts.js";
 import { h, section, table } from "./dom.js";
 import { list, member } from "./json.js";

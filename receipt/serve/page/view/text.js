@@ -22,7 +22,7 @@ export function visible(text) {
   return String(text).replace(unseen, escape).replace(heap, (_, kept, rest) => kept + [...rest].map(escape).join(""));
 }
 
-// lines is like visible, but keeps line ends and tabs.
+// lines is like visible, but keeps line breaks and tabs.
 export function lines(text) {
   return String(text).split(/([\n\t])/).map((part, i) => (i % 2 === 1 ? part : visible(part))).join("");
 }

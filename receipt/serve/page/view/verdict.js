@@ -48,7 +48,7 @@ export function finding(report) {
 
 // verdictOf returns the word and the tone for a verdict. Only the verdict verified with full scope
 // is good. Integrity alone is not sufficient, because anyone can write a receipt that matches its
-// own hash.
+// stated hash.
 export function verdictOf(judged) {
   const verdict = member(judged, "verdict");
   if (verdict === "verified" && member(judged, "scope") === "full") return { word: "Verified", tone: "good" };
