@@ -60,8 +60,8 @@ func TestStrictMerges(t *testing.T) {
 	}
 }
 
-// TestStrictCopies verifies that, if the link of a receipt was not checked, a copy of the receipt
-// is not counted again, like any other copy.
+// TestStrictCopies verifies that a copy of a receipt is not counted again, even if the link of the
+// receipt was not checked.
 func TestStrictCopies(t *testing.T) {
 	list := newWriter(t, "a").many(3)
 	docs := [][]byte{list[1], list[1], list[2]}

@@ -33,7 +33,7 @@ type judged struct {
 }
 
 // A disproof is a link that a later receipt has shown to be invalid, because the link names that
-// receipt although it is in another stream.
+// receipt, which is in another stream.
 type disproof struct {
 	Stream chain.Stream // stream of the receipt with the link
 	Source string       // source of both receipts
