@@ -27,7 +27,7 @@ type Detector struct {
 const FirstGroup = match.FirstGroup
 
 // An Allowance specifies matches of a detector that are not secrets. A match needs to meet only one
-// criterion; with All, it must meet one criterion of each kind that is specified.
+// criterion or, if All is set, one criterion of each kind that is specified.
 type Allowance = match.Allowance
 
 // These are the targets of an [Allowance], that is, the text with which its patterns are compared.

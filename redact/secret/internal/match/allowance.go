@@ -7,7 +7,7 @@ import (
 )
 
 // An Allowance specifies matches of a detector that are not secrets. A match needs to meet only one
-// criterion; with All, it must meet one criterion of each kind that is specified.
+// criterion or, if All is set, one criterion of each kind that is specified.
 type Allowance struct {
 	Patterns  []string
 	Target    Target   // the text with which Patterns are compared
