@@ -6,8 +6,8 @@ import (
 	"github.com/receiptkit/receiptkit/fixtures/testsize"
 )
 
-// TestMain makes garbage collection less frequent unless the variable CI or GOGC is set, because
-// most tests have small heaps.
+// TestMain makes garbage collection less frequent, because most tests have small heaps. Setting the
+// variable CI or GOGC disables this.
 func TestMain(m *testing.M) {
 	testsize.Spare(400)
 	m.Run()
