@@ -11,12 +11,12 @@ import (
 	"github.com/receiptkit/receiptkit/fixtures/vectors"
 )
 
-// A daily fixture contains the commands for daily use from docs/sources.md, and a home directory
-// with real logs.
+// A daily fixture contains the commands from docs/sources.md, and a home directory with real logs.
 type daily struct {
-	t      *testing.T
-	home   string
-	blocks map[string][]string // in order, indexed by language
+	t       *testing.T
+	home    string
+	session string              // the commands for one session
+	blocks  map[string][]string // for daily use, in order, indexed by language
 }
 
 // newDaily copies published logs to the directories where agents store their logs. The copies are
@@ -39,7 +39,11 @@ func newDaily(t *testing.T) *daily {
 	}
 
 	page := readFile(t, "../../docs/sources.md")
-	_, section, _ := strings.Cut(string(page), "\n## Record every day\n")
+	first, section, _ := strings.Cut(string(page), "\n## Record every day\n")
+	_, first, _ = strings.Cut(first, "\n```sh\n")
+	d.session, _, _ = strings.Cut(first, "```")
+	log := readFile(t, "../../receipt/record/source/testdata/session.jsonl")
+	writeFile(t, filepath.Join(d.home, "receipts", "session.jsonl"), log)
 	section, _, _ = strings.Cut(section, "\n## ")
 	section = regexp.MustCompile(`--since (24h|7d)`).ReplaceAllString(section, "--since 36500d")
 	for _, m := range regexp.MustCompile("(?ms)^```([a-z]*)\n(.*?)^```$").FindAllStringSubmatch(section, -1) {
@@ -64,14 +68,15 @@ func (d *daily) sh(commands string) string {
 	return string(out)
 }
 
-// TestDailyDocument verifies that the commands for daily use in docs/sources.md work with real
-// logs, both with explicit paths and with the defaults set by "receipt init".
+// TestDailyDocument verifies that the commands in docs/sources.md work in order: for one session,
+// and daily with real logs, both with explicit paths and with the defaults set by "receipt init".
 func TestDailyDocument(t *testing.T) {
 	d := newDaily(t)
 	for _, run := range []struct {
 		commands string
 		want     []string
 	}{
+		{d.session, []string{"\nreceipt.json: verified\n", "\nVerified      signed by ed25519:"}},
 		{d.blocks["sh"][1], []string{"\n5 tasks of 3 sessions: 5 receipts issued, 0 known before\n", "verified: 5 receipts, 5 verified"}},
 		{d.blocks["sh"][0], []string{"\nclaude       5 tasks of 3 sessions: 5 receipts issued\n", "\ncodex        7 tasks of 3 sessions: 7 receipts issued\n", "verified: 12 receipts, 12 verified"}},
 		{"git init -q; " + d.blocks["sh"][2], []string{"installed ~/.claude/settings.json\n", "installed ~/receipts/.git/hooks/pre-push\n"}},
