@@ -164,8 +164,8 @@ const (
 	OutcomeRefutes     Outcome = "refuted"     // something is invalid or malformed
 	OutcomeUndecides   Outcome = "undecided"   // evidence is missing
 	OutcomeNotCounted  Outcome = "not counted" // the signature does not count; the receipt is refuted if the policy is not met without it
-	OutcomeInforms     Outcome = "informs"     // listed as not checked; undecided only under a strict policy
-	OutcomeWarns       Outcome = "warns"       // a warning, which never changes the verdict
+	OutcomeInforms     Outcome = "informs"     // listed as not checked; undecided only under a strict policy, if the step was not checked
+	OutcomeWarns       Outcome = "warns"       // a warning, or listed as not checked; never changes the verdict
 	OutcomeRefusesFile Outcome = "refuses"     // the key file cannot be used
 )
 
@@ -273,21 +273,21 @@ func Codes() []CodeInfo {
 		{CodeLinkNotChecked, "not checked", OutcomeInforms, "It was not checked whether receipts precede or follow this one in its stream.", "Verify the whole stream."},
 		{CodeBatchNotChecked, "not checked", OutcomeInforms, "The receipt states a merkle_root, but its batch was not given.", "Ask the issuer for the batch."},
 		{CodeRedactionsNotChecked, "not checked", OutcomeInforms, "The receipt lists withheld values, but no disclosures were given.", "Ask the issuer to disclose the fields that you may see."},
-		{CodeSignaturesNotChecked, "not checked", OutcomeInforms, "Signatures were not checked, because only integrity was required. Anyone can write a receipt that matches its own hash.", "Verify with the issuer's keys."},
-		{CodeStepNotReached, "not checked", OutcomeInforms, "An earlier step failed, so this step has nothing to check.", "Correct the earlier failure first."},
-		{CodeTailNotChecked, "not checked", OutcomeInforms, "It was not checked whether receipts follow the last receipt of a stream. A truncated chain alone cannot be distinguished from a complete one.", "Specify how the stream must end: a hash, an earlier report, or a checkpoint."},
-		{CodeIDsNotChecked, "not checked", OutcomeInforms, "It was not checked whether two receipts have the same receipt_id, because the input is too large to be compared in memory, or because reports of parts were merged.", "Verify the parts in one run."},
+		{CodeSignaturesNotChecked, "not checked", OutcomeWarns, "Signatures were not checked, because only integrity was required. Anyone can write a receipt that matches its own hash.", "Verify with the issuer's keys."},
+		{CodeStepNotReached, "not checked", OutcomeWarns, "An earlier step failed, so this step has nothing to check.", "Correct the earlier failure first."},
+		{CodeTailNotChecked, "not checked", OutcomeWarns, "It was not checked whether receipts follow the last receipt of a stream. A truncated chain alone cannot be distinguished from a complete one.", "Specify how the stream must end: a hash, an earlier report, or a checkpoint."},
+		{CodeIDsNotChecked, "not checked", OutcomeWarns, "It was not checked whether two receipts have the same receipt_id, because the input is too large to be compared in memory, or because reports of parts were merged.", "Verify the parts in one run."},
 		{CodeEvidenceUnused, "not checked", OutcomeUndecides, "Evidence was given that relates to no receipt of the input: a proof or a batch of other receipts, disclosures of another receipt, a predecessor in another stream, or files that no receipt names. Such evidence shows nothing about the input.", "Specify the evidence of these receipts, or omit it."},
 		{CodePartsOverlap, "not checked", OutcomeUndecides, "Two of the merged parts contain the same receipt, and their summaries do not contain enough information to count it once. Receipts in both parts were counted twice, and it is unknown whether receipts are missing between parts.", "Verify the parts together, or cut them without overlap and merge the new reports."},
 		{CodePartsNotJoined, "not checked", OutcomeUndecides, "Merged parts of a stream do not join, and their reports do not show whether receipts are missing between them, are in both, or fork: they list no receipts, or only some of them are selections. Or it is unknown whether two parts use the same receipt_id.", "Verify the parts together, or verify each again and merge the new reports."},
 		{CodeCopyNotChecked, "not checked", OutcomeUndecides, "A receipt does not follow the previous one, and may be a copy of an earlier receipt, because the input has more receipts than are kept in memory.", "Cut the input into several files, which are compared on disk."},
-		{CodeAskedNotRecorded, "not checked", OutcomeInforms, "It was not checked whether the merged parts were verified with the same policy, because the report of a part is from an older version, which does not record the policy.", "Verify the part again."},
-		{CodeEnvelopeNotChecked, "not checked", OutcomeInforms, "The receipt is in an API envelope, whose other members are not protected.", "Rely on the receipt, not on the envelope."},
-		{CodeReplayNotChecked, "not checked", OutcomeInforms, "The log and the request do not determine a member in the receipt of a replay, such as receipt_id, or the member only repeats them in another form.", "If the member matters, ask the issuer."},
-		{CodeUncovered, "not checked", OutcomeInforms, "Members of a third-party receipt are outside its hash and its signatures. Anyone may have written or changed them.", "Do not rely on these members."},
-		{CodeStatementNotChecked, "not checked", OutcomeInforms, "A signed statement is authentic, but its content is only a claim of its signer and was not checked. For a verdict of another verifier, its subjects were not compared with files.", "Verify the payload or the subjects, too."},
-		{CodeUnauthenticated, "not checked", OutcomeInforms, "The key_id, algorithm, and signed_at of a signature are outside the hash. They are not authenticated, except inside the protected header of a JWS.", "Do not rely on signed_at. Use issued_at, which is inside the hash."},
-		{CodeUnknownCosigners, "not checked", OutcomeInforms, "A checkpoint has signature lines of keys that are not trusted, or of unsupported algorithms.", "If the policy requires those witnesses, add their keys. Otherwise, do nothing."},
+		{CodeAskedNotRecorded, "not checked", OutcomeWarns, "It was not checked whether the merged parts were verified with the same policy, because the report of a part is from an older version, which does not record the policy.", "Verify the part again."},
+		{CodeEnvelopeNotChecked, "not checked", OutcomeWarns, "The receipt is in an API envelope, whose other members are not protected.", "Rely on the receipt, not on the envelope."},
+		{CodeReplayNotChecked, "not checked", OutcomeWarns, "The log and the request do not determine a member in the receipt of a replay, such as receipt_id, or the member only repeats them in another form.", "If the member matters, ask the issuer."},
+		{CodeUncovered, "not checked", OutcomeWarns, "Members of a third-party receipt are outside its hash and its signatures. Anyone may have written or changed them.", "Do not rely on these members."},
+		{CodeStatementNotChecked, "not checked", OutcomeWarns, "A signed statement is authentic, but its content is only a claim of its signer and was not checked. For a verdict of another verifier, its subjects were not compared with files.", "Verify the payload or the subjects, too."},
+		{CodeUnauthenticated, "not checked", OutcomeWarns, "The key_id, algorithm, and signed_at of a signature are outside the hash. They are not authenticated, except inside the protected header of a JWS.", "Do not rely on signed_at. Use issued_at, which is inside the hash."},
+		{CodeUnknownCosigners, "not checked", OutcomeWarns, "A checkpoint has signature lines of keys that are not trusted, or of unsupported algorithms.", "If the policy requires those witnesses, add their keys. Otherwise, do nothing."},
 
 		{CodeStatementMalformed, "statements", OutcomeRefutes, "A line of a file of stream statements is not a statement in its canonical form, in a DSSE envelope.", "Ask the issuer for an undamaged copy."},
 		{CodeStatementUnsupported, "statements", OutcomeUndecides, "A stream statement has a schema that this version does not support.", "Use a newer version."},

@@ -167,8 +167,9 @@ func (c *Check) nameStep() {
 
 const zeroDigest = "sha256:0000000000000000000000000000000000000000000000000000000000000000"
 
-// checkLink checks the link using only the receipt itself. A receipt that claims to have no
-// predecessor satisfies a strict policy, unless another receipt contradicts the claim.
+// checkLink checks the link using only the receipt itself. Under a strict policy, the step is not
+// applicable to a receipt that claims to have no predecessor, unless another receipt contradicts
+// the claim. The report lists in each case that the other receipts of the stream are unknown.
 func checkLink(root canon.Node, rep *Report, strict bool) {
 	previous := root.Member("chain").Member("previous_receipt_hash")
 	// No receipt has a hash of all zeros, so such a link is invalid regardless of other receipts.
@@ -177,10 +178,9 @@ func checkLink(root canon.Node, rep *Report, strict bool) {
 			Detail: "64 zeros are not the hash of a receipt; the first receipt of a stream states null"})
 		return
 	}
-	if strict && previous.Kind() == canon.KindNull {
-		rep.pass(StepLink)
-		rep.alone = true
-		return
-	}
 	rep.omit(StepLink, CodeLinkNotChecked, "link: one receipt cannot show whether others precede or follow")
+	if strict && previous.Kind() == canon.KindNull {
+		rep.Checks[len(rep.Checks)-1] = Check{Step: StepLink, Status: StatusNotApplicable}
+		rep.alone = true
+	}
 }

@@ -145,10 +145,14 @@ func (r *Report) undecidedBy() (why Check) {
 			continue
 		}
 
-		// Checks with these codes are only informational, unless the policy is strict. A check with
-		// any other code is the reason why the receipt is undecided.
+		// A check with one of the first codes is the reason only under a strict policy, and a check
+		// with one of the next two codes only if there is no other reason.
 		switch c.Code {
-		case CodeLinkNotChecked, CodeBatchNotChecked, CodeRedactionsNotChecked, CodeSignaturesNotChecked, CodeStepNotReached:
+		case CodeLinkNotChecked, CodeBatchNotChecked, CodeRedactionsNotChecked:
+			if why.Code == "" || why.Code == CodeSignaturesNotChecked || why.Code == CodeStepNotReached {
+				why = c
+			}
+		case CodeSignaturesNotChecked, CodeStepNotReached:
 			if why.Code == "" {
 				why = c
 			}

@@ -332,8 +332,8 @@ func (v *Verifier) link(rep *Report, c Check) {
 	for i := range rep.Checks {
 		found := &rep.Checks[i]
 		left := found.Status == StatusNotChecked && found.Code == CodeLinkNotChecked
-		// The check is replaced only if the link was not checked, or if it passed because nothing
-		// contradicted it.
+		// The check is replaced only if the link was not checked, or if the receipt claims to have
+		// no predecessor and nothing contradicts it.
 		if found.Step != StepLink || !left && !rep.alone {
 			continue
 		}

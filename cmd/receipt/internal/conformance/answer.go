@@ -242,7 +242,7 @@ func (r *report) undeciding() (code, step string) {
 		info, _ := receipt.Lookup(f.Code)
 		switch {
 		case rep.Verdict != receipt.Undecided:
-		case info.Outcome == receipt.OutcomeInforms: // the reason if there is no other reason
+		case info.Outcome == receipt.OutcomeInforms, info.Outcome == receipt.OutcomeWarns: // the reason if there is no other reason
 			code, step = cmp.Or(code, string(f.Code)), cmp.Or(step, f.Step.String())
 		case first == nil || f.Step < first.Step:
 			first = &f

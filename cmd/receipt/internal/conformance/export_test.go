@@ -52,6 +52,16 @@ func Judge(ctx context.Context, line Line, file string, env ...string) (verdict,
 	return a.Verdict, code, step, nil
 }
 
+// Command returns the command line for the case in a file.
+func Command(file string) ([]string, error) {
+	c, err := readCase(file)
+	if err != nil {
+		return nil, err
+	}
+	args, _, err := c.line()
+	return args, err
+}
+
 // AnswerOf runs a command on a file and returns the command's verdict.
 func AnswerOf(ctx context.Context, command []string, file string, timeout time.Duration) (verdict string, err error) {
 	a, err := answerOf(ctx, command, question{file: file}, timeout)

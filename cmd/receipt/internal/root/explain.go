@@ -61,13 +61,13 @@ what to do. Without a code, list all codes.`,
 }
 
 func explainCode(w io.Writer, info receipt.CodeInfo) {
-	fmt.Fprintf(w, "%s\n  found in   %s\n  outcome    %s\n", info.Code, info.Where, outcomeText(info.Outcome))
+	fmt.Fprintf(w, "%s\n  found in   %s\n  outcome    %s\n", info.Code, info.Where, outcomeText(info))
 	fmt.Fprintf(w, "  meaning    %s\n", cli.Wrap(info.Meaning, 13))
 	fmt.Fprintf(w, "  next       %s\n", cli.Wrap(print.Next(info), 13))
 }
 
-func outcomeText(o receipt.Outcome) string {
-	switch o {
+func outcomeText(info receipt.CodeInfo) string {
+	switch info.Outcome {
 	case receipt.OutcomeRefutes:
 		return "refuted (exit 1)"
 	case receipt.OutcomeUndecides:
@@ -75,8 +75,11 @@ func outcomeText(o receipt.Outcome) string {
 	case receipt.OutcomeNotCounted:
 		return "the signature does not count; refuted if the policy is then not met (exit 1)"
 	case receipt.OutcomeInforms:
-		return "reported, with no effect on the verdict; undecided with --strict (exit 3)"
+		return "reported, with no effect on the verdict; undecided with --strict if the step was not checked (exit 3)"
 	case receipt.OutcomeWarns:
+		if info.Where == "not checked" {
+			return "reported, with no effect on the verdict"
+		}
 		return "a warning, with no effect on the verdict"
 	}
 	return "the file is not used (exit 2)"
@@ -99,14 +102,17 @@ by `+"`go generate ./cmd/receipt`"+`.
 	for _, info := range receipt.Codes() {
 		if info.Where != where {
 			where = info.Where
-			fmt.Fprintf(w, "\n## %s\n\n| code | outcome | meaning | what to do |\n|---|---|---|---|\n", title(where))
+			fmt.Fprintf(w, "\n## %s\n\n| code | outcome | meaning | what to do |\n|---|---|---|---|\n", title(info))
 		}
-		fmt.Fprintf(w, "| `%s` | %s | %s | %s |\n", info.Code, outcomeText(info.Outcome), cli.Cell(info.Meaning), cli.Cell(print.Next(info)))
+		fmt.Fprintf(w, "| `%s` | %s | %s | %s |\n", info.Code, outcomeText(info), cli.Cell(info.Meaning), cli.Cell(print.Next(info)))
 	}
 }
 
-func title(where string) string {
-	switch where {
+func title(info receipt.CodeInfo) string {
+	if info.Code == receipt.CodeReplaySourceMismatch { // the first code of package replay, which extends the step hash
+		return "Replay"
+	}
+	switch info.Where {
 	case "warning":
 		return "Warnings"
 	case "not checked":
@@ -114,7 +120,7 @@ func title(where string) string {
 	case "key set":
 		return "Key files"
 	}
-	return "Step " + where
+	return "Step " + info.Where
 }
 
 // nearest suggests the codes that are most similar to typed, starting with the most similar.
