@@ -40,7 +40,7 @@ Exit code 1: a listed receipt is refuted.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), e, args) },
 	}
 	f := cmd.Flags()
-	f.StringVarP(&o.keys, "keys", "k", "", "trusted keys (JWK Set) (`FILE`)")
+	f.StringVarP(&o.keys, "keys", "k", "", "trusted keys (`FILE`)")
 	f.StringVar(&o.since, "since", "", "earliest start: a time, or a duration such as 7d (`TIME`)")
 	f.StringVar(&o.project, "project", "", "part of the project's name (`TEXT`)")
 	f.StringVar(&o.model, "model", "", "part of the model's name (`TEXT`)")

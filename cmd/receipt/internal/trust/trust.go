@@ -133,7 +133,7 @@ type PolicyFlags struct {
 
 // Register adds the flags to a command.
 func (f *PolicyFlags) Register(flags *pflag.FlagSet) {
-	flags.StringVarP(&f.Keys, "keys", "k", "", "trusted keys (JWK Set) (`FILE`)")
+	flags.StringVarP(&f.Keys, "keys", "k", "", "trusted keys (`FILE`)")
 	flags.StringVar(&f.Issuer, "issuer", "", "required issuer (`ID`)")
 	flags.StringVar(&f.Policy, "policy", "", "additional requirements: JSON, or a tlog-policy (`FILE`)")
 	flags.StringVar(&f.at, "at", "", "time at which keys are judged (default: issued_at) (`TIME`)")

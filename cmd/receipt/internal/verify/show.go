@@ -65,7 +65,7 @@ Exit code 1: the receipt is refuted or invalid. 3: its format is not supported.`
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.git, "git", "", "git repository to search (`DIR`)")
-	f.StringVarP(&o.keys, "keys", "k", "", "trusted keys (JWK Set) (`FILE`)")
+	f.StringVarP(&o.keys, "keys", "k", "", "trusted keys (`FILE`)")
 	f.BoolVar(&o.full, "full", false, "add entries, digests, and pointers")
 	f.BoolVar(&o.last, "last", false, "newest receipt of the default ledger")
 	return cmd
