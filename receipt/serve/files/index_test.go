@@ -3,6 +3,7 @@ package files_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -89,6 +90,27 @@ func TestFilesKinds(t *testing.T) {
 		}
 		if _, err := f.Get(context.Background(), "r5", protocol.Everything()); !errors.Is(err, ledger.ErrNotFound) {
 			t.Errorf("%s: of a receipt that is not there: %v", name, err)
+		}
+	}
+}
+
+// TestFilesFirst verifies that the link of the only stored receipt in a stream is valid if the
+// receipt claims to have no predecessor, and is otherwise not checked.
+func TestFilesFirst(t *testing.T) {
+	for path, want := range map[string]receipt.Status{"valid/task.json": receipt.StatusPassed, "valid/task-second.json": receipt.StatusNotChecked, "malicious/changed-cost.json": receipt.StatusNotChecked} {
+		text, err := fixtures.Read(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var named struct {
+			ID string `json:"receipt_id"`
+		}
+		if err := json.Unmarshal(text, &named); err != nil {
+			t.Fatal(err)
+		}
+		got, err := openFiles(t, map[string][]byte{"a.json": text}).Get(context.Background(), named.ID, protocol.Everything())
+		if err != nil || got.Link.Status != want || (want == receipt.StatusNotChecked) != (got.Link.Cause == receipt.CausePredecessorAbsent) {
+			t.Errorf("%s: %v, %+v", path, err, got.Link)
 		}
 	}
 }

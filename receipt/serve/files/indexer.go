@@ -185,7 +185,8 @@ func (x *indexer) stream(s chain.Stream) int32 {
 // link returns the index of the result for the link of a receipt. Most receipts have the same
 // result.
 func (x *indexer) link(rep *receipt.Report) int32 {
-	link := linkOf(rep)
+	first := x.doc.Root().Member("chain").Member("previous_receipt_hash").Kind() == canon.KindNull
+	link := linkOf(rep, first && rep.Check(receipt.StepHash).Status == receipt.StatusPassed)
 	number, known := x.links[*link]
 	if !known {
 		number = int32(len(x.index.links))

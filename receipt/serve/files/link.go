@@ -5,8 +5,9 @@ import (
 )
 
 // linkOf describes the result for a receipt's link in a form that is suitable for clients. They may
-// not be allowed to see the names of files or other receipts.
-func linkOf(rep *receipt.Report) *receipt.Check {
+// not be allowed to see the names of files or other receipts. first states that the receipt is
+// intact and claims to have no predecessor.
+func linkOf(rep *receipt.Report, first bool) *receipt.Check {
 	c := rep.Check(receipt.StepLink)
 	c.Hint, c.Related = "", receipt.Place{}
 
@@ -21,6 +22,8 @@ func linkOf(rep *receipt.Report) *receipt.Check {
 	case c.Status == receipt.StatusFailed:
 		c.Cause = receipt.CausePredecessorOther
 		c.Detail = "names a predecessor that is not the one before it in its stream, as it is stored"
+	case c.Status == receipt.StatusNotChecked && c.Cause == "" && first: // no other stored receipt is in its stream
+		return &receipt.Check{Step: receipt.StepLink, Status: receipt.StatusPassed}
 	case c.Status == receipt.StatusNotChecked:
 		c.Cause = receipt.CausePredecessorAbsent
 		c.Detail, c.Reason = "", "its predecessor is not shown by what is stored"
