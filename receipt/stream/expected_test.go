@@ -19,6 +19,23 @@ func compared(t *testing.T, m *stream.Summary, o stream.Options) (*stream.Summar
 	return m.Expect(o.Continuity)
 }
 
+// TestExpectedAfterGap verifies that the finding for an expected head in a stream with a gap does
+// not state that the receipts after the gap follow the head.
+func TestExpectedAfterGap(t *testing.T) {
+	a := newWriter(t, "a").many(6)
+	o := stream.Options{Continuity: stream.Continuity{Head: headOf(t, a[1]).Hash}}
+	m, err := merged(t, part(t, stream.Options{}, a[:2]...), part(t, stream.Options{}, a[4:]...)).Expect(o.Continuity)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, s := range map[string]*stream.Summary{"one run": verifyFiles(t, o, sources(jsonl(a[:2]...), jsonl(a[4:]...))...).summary, "merged": m} {
+		at := slices.IndexFunc(s.Findings, func(f stream.Finding) bool { return f.Code == receipt.CodeHeadMismatch })
+		if at < 0 || !strings.Contains(s.Findings[at].Detail, "is in the input, but the stream has breaks") {
+			t.Errorf("%s: %+v", name, s.Findings)
+		}
+	}
+}
+
 // TestExpectedOfMerged verifies that Expect returns the same result for merged parts as for a run
 // over all files with the same options.
 func TestExpectedOfMerged(t *testing.T) {
