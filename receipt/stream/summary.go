@@ -150,8 +150,9 @@ func (s *Summary) Comparable(o *Summary) error {
 
 // Merge returns the summary of the parts s and o together. Their order does not matter. The result
 // is equal to the summary of a single run over the sources of both parts, or it is undecided if the
-// parts do not contain enough data. Receipts that are in both parts are counted once if both parts
-// have rosters. The error is the error from [Summary.Comparable].
+// parts do not contain enough data. However, an invalid link between the parts is a finding, and the
+// receipt that states it is counted as in its part. Receipts that are in both parts are counted once
+// if both parts have rosters. The error is the error from [Summary.Comparable].
 func (s *Summary) Merge(o *Summary) (*Summary, error) {
 	if err := s.Comparable(o); err != nil {
 		return nil, err

@@ -32,10 +32,10 @@ func NewMerge(e *cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "merge REPORT…",
 		Short: "combine the reports of parts into one verdict",
-		Long: `Combine the reports of parts, in any order, into one verdict. Checks that need
-the parts together are listed as not checked. Split streams are joined by their
-links; if they do not join, the verdict is refuted, unless a part was verified
-with --partial.
+		Long: `Combine the reports of parts, in any order, into one verdict. Split streams are
+joined by their links; if they do not join, the verdict is refuted, unless a
+part was verified with --partial. Checks that the reports do not allow are
+listed as not checked.
 
 REPORT is the output of verify --format json or ndjson, or the summary in it.
 All parts need the same keys, --issuer, --at, --strict, and --policy.`,
@@ -224,6 +224,9 @@ func writeMerged(b *bytes.Buffer, color bool, s *stream.Summary, reports int) {
 
 	writeFindings(b, color, s)
 	print.Footer(b, "reports", cli.Count(reports))
+	if slices.ContainsFunc(s.Findings, func(f stream.Finding) bool { return f.Drawn }) {
+		print.Footer(b, "counts", "each receipt as in the report of its part; faults between parts are findings about the whole input")
+	}
 	if len(s.Streams) > cli.MaxStreams {
 		print.Footer(b, "streams", cli.Count(len(s.Streams))+", --format json lists their heads")
 	} else {
