@@ -195,8 +195,10 @@ func (o *ledgerFsckOptions) total(e *cli.Env, path string, c *ledger.Checked, fi
 		word = "intact"
 	}
 
-	if o.some && verdict == receipt.Verified && c.Receipts+c.Pruned == 0 {
+	if empty := verdict == receipt.Verified && c.Receipts+c.Pruned == 0; empty && o.some {
 		return input.EmptyLedger(e, path)
+	} else if empty { // nothing was verified
+		word = "no damage found"
 	}
 
 	pruned := ""
