@@ -224,8 +224,8 @@ func (p *TextPrinter) steps(b *Block, rep *receipt.Report) {
 		switch {
 		case c.Status == receipt.StatusPassed && passedWhole(rep, c.Step):
 			passed = append(passed, c.Step.String())
-		case c.Status == receipt.StatusNotChecked && c != rep.Finding():
-			names = append(names, c.Step.String())
+		case c.Status == receipt.StatusNotChecked && c != rep.Finding() && !signedOther(rep, c):
+			names = append(names, partOf(rep, c))
 		}
 	}
 
@@ -246,8 +246,23 @@ func (p *TextPrinter) steps(b *Block, rep *receipt.Report) {
 			label = ""
 		}
 	} else if len(names) > 0 {
-		b.Row("not checked", strings.Join(names, " "))
+		b.Row("not checked", strings.Join(slices.Compact(names), " "))
 	}
+}
+
+// signedOther reports whether c is the check of the signatures of a hash that the content does not
+// match. The text after "meaning" then describes the signatures.
+func signedOther(rep *receipt.Report, c receipt.Check) bool {
+	return c.Step == receipt.StepSignatures && c.Code == receipt.CodeStepNotReached && signer(rep) != "" && rep.Finding().Code == receipt.CodeHashMismatch
+}
+
+// partOf returns the name of the step of a check. If another check of the same step failed, the
+// step has checked a receipt and its attestation, and the name also states which was not checked.
+func partOf(rep *receipt.Report, c receipt.Check) string {
+	if !slices.ContainsFunc(rep.Checks, func(o receipt.Check) bool { return o.Step == c.Step && ofAttestation(o) }) {
+		return c.Step.String()
+	}
+	return c.Step.String() + " (receipt)"
 }
 
 func (p *TextPrinter) refuted(b *Block, rep *receipt.Report, doc *canon.Document) {
@@ -294,7 +309,7 @@ func (p *TextPrinter) next(b *Block, rep *receipt.Report, f receipt.Check, doc *
 		b.Prose("next", "ask for an undamaged attestation from its signer")
 	case f.Code == receipt.CodeHashMismatch && f.Hint != "":
 		b.Prose("next", "ask the issuer for a receipt that matches its hash")
-	case f.Code == receipt.CodeHashMismatch:
+	case f.Code == receipt.CodeHashMismatch, f.Code == receipt.CodeSchemaInvalid && rep.Check(receipt.StepHash).Code == receipt.CodeHashMismatch:
 		b.Rows("next", "receipt diff OTHER_COPY "+cli.ShellFile(rep.Address()))
 	case f.Code == receipt.CodeUnknownKey && f.Step == receipt.StepBatch: // the key belongs to a log, not to an issuer
 		b.Rows("next", "get the log's key from the log, not from the sender, then",
