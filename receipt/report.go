@@ -281,11 +281,8 @@ func (r *Report) Address() string {
 
 // dropNote removes the first note with the given code.
 func (r *Report) dropNote(code Code) {
-	for i, n := range r.NotChecked {
-		if n.Code == code {
-			r.NotChecked = append(r.NotChecked[:i], r.NotChecked[i+1:]...)
-			return
-		}
+	if i := slices.IndexFunc(r.NotChecked, func(n Note) bool { return n.Code == code }); i >= 0 {
+		r.NotChecked = slices.Delete(r.NotChecked, i, i+1)
 	}
 }
 

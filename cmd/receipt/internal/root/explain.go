@@ -133,44 +133,28 @@ func nearest(typed string) string {
 		return ""
 	}
 
-	type candidate struct {
-		code string
-		far  int
-	}
-
 	// Up to a third of the letters may differ. Codes that only share a word are listed after
 	// similar codes.
-	var found []candidate
-	for _, info := range receipt.Codes() {
-		code := string(info.Code)
-		far := cli.Distance(typed, code)
-		switch {
-		case far <= max(len(typed), len(code))/3:
-		case len(typed) > 2 && strings.Contains(code, typed), strings.Contains(typed, code), sharesWord(code, typed):
-			far += 100 // these come after codes that are probably misspelled
-		default:
-			continue
+	far := func(code string) int {
+		shared := func(word string) bool { return len(word) > 3 && strings.Contains(code, word) }
+		switch d := cli.Distance(typed, code); {
+		case d <= max(len(typed), len(code))/3:
+			return d
+		case len(typed) > 2 && strings.Contains(code, typed), strings.Contains(typed, code), slices.ContainsFunc(strings.Split(typed, "_"), shared):
+			return 100 + d // these come after codes that are probably misspelled
 		}
-		found = append(found, candidate{code, far})
+		return -1
 	}
 
+	var found []string
+	for _, info := range receipt.Codes() {
+		if code := string(info.Code); far(code) >= 0 {
+			found = append(found, code)
+		}
+	}
 	if len(found) == 0 {
 		return ""
 	}
-	slices.SortStableFunc(found, func(a, b candidate) int { return a.far - b.far })
-
-	text := "; did you mean " + found[0].code
-	for _, c := range found[1:min(len(found), 4)] {
-		text += ", " + c.code
-	}
-	return text + "?"
-}
-
-func sharesWord(code, typed string) bool {
-	for word := range strings.SplitSeq(typed, "_") {
-		if len(word) > 3 && strings.Contains(code, word) {
-			return true
-		}
-	}
-	return false
+	slices.SortStableFunc(found, func(a, b string) int { return far(a) - far(b) })
+	return "; did you mean " + strings.Join(found[:min(len(found), 4)], ", ") + "?"
 }
