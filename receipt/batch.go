@@ -166,7 +166,7 @@ func (s batchStep) weighProofs(root canon.Node, rep *Report) Check {
 	case s.evidence.demandsUnknown() && faulty == nil:
 		return s.evidence.uncompared()
 	case elsewhere != nil:
-		return Check{Step: StepBatch, Code: CodeCheckpointRequired, Reason: fmt.Sprintf("the proof leads to a checkpoint of %s over %d receipts, which is not the one that was given",
+		return Check{Step: StepBatch, Code: CodeCheckpointRequired, Reason: fmt.Sprintf("the proof leads to a checkpoint of %s of size %d, which is not the one that was given",
 			quoted(excerpt([]byte(elsewhere.claims.Origin))), elsewhere.claims.Size)}
 	}
 

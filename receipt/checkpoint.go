@@ -139,7 +139,7 @@ func (k *noteKeys) openProofs(given []*tlog.Proof) []proof {
 // describe returns the description of the checkpoint, which is computed only once for all receipts
 // that the checkpoint includes.
 func (c *checkpoint) describe() string {
-	text := fmt.Sprintf("in the log %s of %d receipts", quoted(excerpt([]byte(c.claims.Origin))), c.claims.Size)
+	text := fmt.Sprintf("in the log %s of size %d", quoted(excerpt([]byte(c.claims.Origin))), c.claims.Size)
 	for i, key := range c.logs {
 		text += [...]string{", signed by ", ", "}[min(i, 1)] + quoted(key.ID)
 	}

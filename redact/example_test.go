@@ -40,7 +40,7 @@ func Example() {
 	shown.Fields[0].Value = []byte("4321")
 	fmt.Println(shown.Check(result.Draft) == nil)
 	// Output:
-	// withheld 2 values: pattern bearer_token 1, pointer 1
+	// withheld 2 values by rule: pattern bearer_token 1, pointer 1
 	// /metadata/door/pin by pointer
 	// /metadata/log by pattern bearer_token
 	// [/metadata/door/pin] <nil>

@@ -3,6 +3,7 @@ package redact
 import (
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -207,13 +208,8 @@ func (r *Result) Summary() string {
 	}
 
 	var rules []string
-	for rule := range counts {
-		rules = append(rules, rule)
-	}
-
-	slices.Sort(rules)
-	for i, rule := range rules {
-		rules[i] = fmt.Sprintf("%s %d", rule, counts[rule])
+	for _, rule := range slices.Sorted(maps.Keys(counts)) {
+		rules = append(rules, fmt.Sprintf("%s %d", rule, counts[rule]))
 	}
 
 	noun := "values"
@@ -221,7 +217,7 @@ func (r *Result) Summary() string {
 		noun = "value"
 	}
 
-	return fmt.Sprintf("withheld %d %s: %s", len(r.Entries), noun, strings.Join(rules, ", "))
+	return fmt.Sprintf("withheld %d %s by rule: %s", len(r.Entries), noun, strings.Join(rules, ", "))
 }
 
 // A Policy determines which values are withheld from a draft. [Rules.Compile] returns one. A Policy

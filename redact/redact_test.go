@@ -233,8 +233,8 @@ func TestSummary(t *testing.T) {
 	p := compile(t, redact.Rules{Names: []string{"pin"}, Detectors: []secret.Detector{kDigits()}})
 	for in, want := range map[string]string{
 		`{}`:                     "nothing to withhold",
-		`{"metadata":{"pin":1}}`: "withheld 1 value: name 1",
-		`{"metadata":{"pin":1,"pin_hash":"x","a":"k-1","b":{"pin":2}}}`: "withheld 4 values: hash of a withheld value 1, name 2, pattern k 1",
+		`{"metadata":{"pin":1}}`: "withheld 1 value by rule: name 1",
+		`{"metadata":{"pin":1,"pin_hash":"x","a":"k-1","b":{"pin":2}}}`: "withheld 4 values by rule: hash of a withheld value 1, name 2, pattern k 1",
 	} {
 		if got := redacted(t, p, in).Summary(); got != want {
 			t.Errorf("%s: %s, want %s", in, got, want)

@@ -54,7 +54,7 @@ func (s *Set) check(k *trusted, message []byte, e *receipt.Entry) *receipt.Signa
 // usable checks that the key of an entry is known and has the algorithm that the entry names.
 func (s *Set) usable(k *trusted, e *receipt.Entry) *receipt.SignatureError {
 	if k == nil {
-		return refuse(receipt.CodeUnknownKey, "%s is not among the %d trusted keys", quote(e.KeyID), len(s.keys))
+		return refuse(receipt.CodeUnknownKey, "%s is not among the trusted keys (%d)", quote(e.KeyID), len(s.keys))
 	}
 	if !fits(k.Algorithm, string(e.Algorithm)) {
 		return refuse(receipt.CodeAlgorithmMismatch, "%s is a key for %s, the signature names %s", quote(k.ID), k.Algorithm, e.Algorithm)

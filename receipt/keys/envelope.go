@@ -41,7 +41,7 @@ func checkEnvelope(s *Set, k *trusted, message []byte, e *receipt.Entry) *receip
 	case !ok, k != nil && (k.Algorithm == Ed25519 || k.Algorithm == es256) && len(e.Signature) > len(nativePrefix)+maxClassicSignature:
 		return refuse(receipt.CodeMalformedSignature, "the signature of an envelope is padded base64, in its one encoding")
 	case k == nil:
-		return refuse(receipt.CodeUnknownKey, "%s is not among the %d trusted keys", quote(e.KeyID), len(s.keys))
+		return refuse(receipt.CodeUnknownKey, "%s is not among the trusted keys (%d)", quote(e.KeyID), len(s.keys))
 	case len(e.Algorithm) > 0 && !fits(k.Algorithm, string(e.Algorithm)):
 		return refuse(receipt.CodeAlgorithmMismatch, "%s is a key for %s, the signature names %s", quote(k.ID), k.Algorithm, quote(e.Algorithm))
 	}

@@ -100,7 +100,7 @@ func (s *Set) NoteKeys() []receipt.NoteKey {
 func (s *Set) CheckRaw(message []byte, sig *receipt.ForeignSignature) (*receipt.Key, *receipt.SignatureError) {
 	candidates := rawKeys(s, sig)
 	if len(candidates) == 0 {
-		return nil, refuse(receipt.CodeUnknownKey, "%s is not among the %d trusted keys", rawName(sig), len(s.keys))
+		return nil, refuse(receipt.CodeUnknownKey, "%s is not among the trusted keys (%d)", rawName(sig), len(s.keys))
 	}
 	var first *receipt.SignatureError
 	for _, k := range candidates {
