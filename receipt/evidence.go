@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync/atomic"
 
@@ -389,6 +390,7 @@ func (s redactionStep) check(doc *canon.Document, holds bool, rep *Report) {
 		s.notDisclosed(withheld, rep)
 	default:
 		rep.pass(StepRedactions)
+		rep.Disclosed = slices.Sorted(maps.Keys(fields))
 		if rest := withheld - len(fields); rest > 0 {
 			rep.Withheld = rest
 			rep.NotChecked = append(rep.NotChecked, Note{Code: CodeRedactionsNotChecked,
@@ -434,7 +436,7 @@ func (redactionStep) notDisclosed(withheld int, r *Report) {
 	case 0:
 		r.notApplicable(StepRedactions)
 	case 1:
-		r.omit(StepRedactions, CodeRedactionsNotChecked, "redactions: 1 value withheld, no disclosure supplied")
+		r.omit(StepRedactions, CodeRedactionsNotChecked, "redactions: 1 value withheld, no disclosures given")
 	default:
 		r.omit(StepRedactions, CodeRedactionsNotChecked, fmt.Sprintf("redactions: %d values withheld, no disclosures given", withheld))
 	}

@@ -233,6 +233,7 @@ func (v foreignStep) inclusions(f *Foreign, rep *Report) {
 // counts.
 func (v foreignStep) signature(s *ForeignSignature, rep *Report) (result SignatureResult, why Check) {
 	result = SignatureResult{KeyID: untrusted.Cut(s.KeyID, 256), Algorithm: excerpt([]byte(s.Algorithm)), Status: SignatureInvalid}
+	rep.Issuer = cmp.Or(rep.Issuer, untrusted.Cut(s.Issuer, 256))
 	key, err := v.checkRaw(s)
 	if key != nil {
 		result.KeyID = key.ID

@@ -35,7 +35,9 @@ type Report struct {
 	Warnings    []Note            `json:"warnings"`
 	Rules       []string          `json:"rules,omitzero"` // the names of the caller's rules that the receipt also has to meet; see [Rule]
 
-	Withheld int `json:"-"` // number of values that were withheld and not disclosed
+	Issuer    string   `json:"-"` // author of a third-party receipt; untrusted text, "" if the format states only a key
+	Disclosed []string `json:"-"` // fields whose disclosed values match their commitments
+	Withheld  int      `json:"-"` // number of values that were withheld and not disclosed
 
 	Extracted []byte `json:"-"` // data about the document that a caller keeps with the report; see package stream
 
@@ -183,6 +185,7 @@ func (r *Report) Clone() *Report {
 	c.NotChecked = slices.Clone(r.NotChecked)
 	c.Warnings = slices.Clone(r.Warnings)
 	c.Rules = slices.Clone(r.Rules)
+	c.Disclosed = slices.Clone(r.Disclosed)
 	c.Extracted = slices.Clone(r.Extracted)
 	return &c
 }

@@ -172,14 +172,11 @@ func (o *Opener) weighSubjects(v *receipt.Verifier, rep *receipt.Report, s *Stat
 		if s != nil && slices.ContainsFunc(s.Subjects, asked.Is) {
 			continue
 		}
-		v.Amend(rep, receipt.Check{Step: receipt.StepSignatures, Code: receipt.CodeNotAttested, Stated: attested(s), Computed: asked.String(),
-			Detail: fmt.Sprintf("attested for %s, but %s is required", attested(s), asked)})
+		stated, held := "nothing", "the receipt has no attestation"
+		if s != nil {
+			stated, held = s.told(), "attested for "+s.told()
+		}
+		v.Amend(rep, receipt.Check{Step: receipt.StepSignatures, Code: receipt.CodeNotAttested, Stated: stated, Computed: asked.String(),
+			Detail: fmt.Sprintf("%s, but an attestation for %s is required", held, asked)})
 	}
-}
-
-func attested(s *Statement) string {
-	if s == nil {
-		return "nothing"
-	}
-	return s.told()
 }

@@ -48,7 +48,7 @@ With --output, write files; the exit code is that of verify.`,
 
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.StringVarP(&o.Keys, "keys", "k", "", "trusted keys (`FILE`)")
+	f.StringVarP(&o.Keys, "keys", "k", "", "trusted keys (JWK Set) (`FILE`)")
 	f.BoolVar(&o.IntegrityOnly, "integrity-only", false, "check only content and hashes")
 	f.StringVar(&o.addr, "addr", "127.0.0.1:0", "loopback address to listen on (`HOST:PORT`)")
 	f.StringVarP(&o.output, "output", "o", "", "new directory for the view (`DIR`)")

@@ -59,7 +59,7 @@ some cases were not answered.`,
 	f.StringArrayVar(&o.subjects, "subject", nil, "run only cases of this `SUBJECT`; repeatable")
 	f.DurationVar(&o.timeout, "timeout", 10*time.Second, "maximum wait for each answer (`DURATION`)")
 	o.format = "text"
-	cli.Choose(f, &o.format, "format", "output (`FORMAT`)", "text", "json")
+	cli.Choose(f, &o.format, "format", "report format (`FORMAT`)", "text", "json")
 	return cmd
 }
 

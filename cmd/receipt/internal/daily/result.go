@@ -119,7 +119,7 @@ type gap struct{ name, at string }
 
 func gaps() []gap {
 	return []gap{
-		{"cost", "/cost/total"}, {"approvals", "/approvals"}, {"end", "/lifecycle/final_state"}, {"times", "/lifecycle/started_at"}, {"model", "/model_route/chosen_model/model"},
+		{"cost", "/cost/total"}, {"approvals", "/approvals"}, {"end", "/lifecycle/final_state"}, {"times", "/lifecycle/started_at"}, {"model", "/model_route/chosen_model/model"}, {"model provider", "/model_route/chosen_model/provider"},
 		{"tier", "/trust/start_tier"}, {"file writes", "/side_effects/fs_writes"}, {"network", "/side_effects/network_egress"},
 	}
 }

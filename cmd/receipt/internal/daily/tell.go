@@ -54,7 +54,7 @@ func (t *teller) text(heads []ledger.StreamHead) string {
 	}
 
 	if n := t.result.values(); n > 0 {
-		fmt.Fprintf(&b, "%-*s%s in %s (%s)\n", cli.LabelWidth, "withheld", cli.Plural(n, "value", ""), cli.Plural(t.result.redacted, t.thing(), ""), t.clean(counted(t.result.rules, " ")))
+		fmt.Fprintf(&b, "%-*s%s in %s (by rule: %s)\n", cli.LabelWidth, "withheld", cli.Plural(n, "value", ""), cli.Plural(t.result.redacted, t.thing(), ""), t.clean(counted(t.result.rules, " ")))
 	}
 	if len(t.result.unrecorded) > 0 {
 		var parts []string

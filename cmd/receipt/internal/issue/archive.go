@@ -48,9 +48,9 @@ func newArchivePack(e *cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "pack [PATH…] -o FILE",
 		Short: "write receipts as CBOR",
-		Long: `Write receipts as CBOR, in input order. FILE ends in .cbor for exactly one
-receipt, or in .cborseq for a sequence (RFC 8742), as on stdout. Receipts are not
-verified, but drafts are rejected.`,
+		Long: `Write receipts as CBOR, in input order. FILE ends in .cbor for exactly one receipt, or in .cborseq
+for a sequence (RFC 8742), as on stdout. Receipts are not verified, but drafts
+are rejected.`,
 		Example: `  receipt archive pack receipt.json -o receipt.cbor
   receipt archive pack receipts.jsonl | receipt verify --integrity-only -`,
 		RunE: func(cmd *cobra.Command, args []string) error {

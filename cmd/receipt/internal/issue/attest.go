@@ -44,7 +44,7 @@ key of the issuer, and --keys checks signatures by other keys.
 vsa and svr state the verdict on a receipt, checked with --keys, or in a REPORT
 (JSON) of receipt verify, unless it is undecided or, for svr, refuted.`,
 		Example: `  receipt attest receipt.json --key issuer.private.json -o attestation.json
-  receipt attest receipt.json --key issuer.private.json --commit 8f94139338f9404f26296befa88755fc2598c289`,
+  receipt attest receipt.json --key issuer.private.json --commit 8f94139338f9404f26296befa88755fc2598c289 -o attestation.json`,
 		Args: cli.ExactArgs(1, "one receipt"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.key.Required(); err != nil {

@@ -22,7 +22,7 @@ func newBundleExport(e *cli.Env) *cobra.Command {
 		Short: "create a session bundle from a run record",
 		Long: `Create a session bundle from a run record. Secrets, paths of the machine, and
 strings that look like secrets are replaced, and each place is listed in the
-bundle.`,
+bundle. The same record and flags produce the same bytes.`,
 		Example: `  receipt bundle export run.json -o bundle.json
   receipt bundle export run.json --replay-only --strict`,
 		Args: cli.ExactArgs(1, "one run record"),

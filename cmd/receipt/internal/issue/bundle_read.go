@@ -134,12 +134,12 @@ func newBundleDraft(e *cli.Env) *cobra.Command {
 	var o bundleDraft
 	cmd := &cobra.Command{
 		Use:   "draft FILE",
-		Short: "draft a receipt for a session bundle",
-		Long: `Draft a receipt that states which bundle was shared: the digest of the file, and
-what the bundle states about its run. receipt verify --artifacts checks the file
-and its run record. Exit code 3: the run has not ended.`,
+		Short: "create the draft of a receipt for a session bundle",
+		Long: `Create the draft of a receipt that states which bundle was shared: the digest of
+the file, and what the bundle states about its run. receipt verify --artifacts
+checks the file and its run record. Exit code 3: the run has not ended.`,
 		Example: `  receipt bundle draft bundle.json --issuer my_harness -o new-draft.json
-  receipt bundle draft bundle.json --issuer my_harness --tier act_with_approval`,
+  receipt bundle draft bundle.json --issuer my_harness --workspace ws_garden --tier act_with_approval`,
 		Args: cli.ExactArgs(1, "one session bundle"),
 		RunE: func(_ *cobra.Command, args []string) error { return o.draft(e, args[0]) },
 	}

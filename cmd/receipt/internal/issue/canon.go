@@ -21,9 +21,9 @@ func NewCanon(e *cli.Env) *cobra.Command {
 		Long: `Write the RFC 8785 canonical form of a JSON document, without a trailing
 newline.
 
-The hash of a receipt is the SHA-256 of its canonical form without
-/chain/receipt_hash and /signatures. A document with an integer outside
-±9007199254740991 has no hash.`,
+--preimage writes the bytes that the hash of a receipt covers: its canonical
+form without /chain/receipt_hash and /signatures. --hash prints their SHA-256. A
+document with an integer outside ±9007199254740991 has no hash.`,
 		Example: `  receipt canon --preimage receipt.json | sha256sum
   receipt canon receipt.json | receipt canon --check`,
 		Args: cli.OptionalFile,

@@ -36,15 +36,15 @@ func NewRecord(e *cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "record [PATH]...",
 		Short: "create drafts or receipts from logs",
-		Long: `Draft a receipt from the log of a task that has ended: the protocol's events, one
-JSON object per line, JSON-RPC frames of a bridge or of ACP, or a log of a coding
-agent or telemetry. Several files are one task.
+		Long: `Create the draft of a receipt from the log of a task that has ended: the
+protocol's events, one JSON object per line, JSON-RPC frames of a bridge or of
+ACP, or a log of a coding agent or telemetry. Several files are one task.
 
 For a directory, or with --each, record one draft or receipt per session or per
-task. Without --ledger, drafts are written, one per line. Repeated runs add no
-duplicates. Without PATH and stdin, the agents' sessions on this machine are
-issued into the ledger of receipt init. In a home directory, only the directories
-of --agents are read.
+task. Matches of --rules are withheld. --ledger issues receipts; without it,
+drafts are written, one per line. Repeated runs add no duplicates. Without PATH
+and stdin, the agents' sessions on this machine are issued into the ledger of
+receipt init. In a home directory, only the directories of --agents are read.
 
 Exit codes for a directory, or with --each:
   0  every task has its receipt or draft
@@ -86,7 +86,7 @@ Exit codes for a directory, or with --each:
 	f.StringVar(&o.TaskID, "task", "", "task in a log of several tasks; required for frames (`ID`)")
 	f.StringVar(&o.subject, "subject", "", "subject: outcome, event, artifact, approval, or tool_call (default: the task or replay) (`OBJECT:ID`)")
 	f.StringVar(&o.ReceiptID, "receipt-id", "", "receipt ID (default: derived from the task ID) (`ID`)")
-	f.StringVar(&o.Title, "title", "", "at most 200 characters (`TEXT`)")
+	f.StringVar(&o.Title, "title", "", "title: at most 200 characters (`TEXT`)")
 	cli.TimeVar(f, &o.IssuedAt, "issued-at", "time of issue (default: when the task ended) (`TIME`)")
 	f.StringVar(&o.WorkspaceRoot, "workspace-root", "", "prefix to remove from file paths (`DIR`)")
 	f.StringVar(&o.PolicyRef, "policy-ref", "", "trust policy (`REF`)")
@@ -97,7 +97,7 @@ Exit codes for a directory, or with --each:
 	f.BoolVar(&o.frames, "frames", false, "read the lines as JSON-RPC frames")
 	cli.Choose(f, &o.from, "from", "", source.Names()...)
 	f.Lookup("from").Usage = "log format, such as claude or codex (default: detected) (`FORMAT`)"
-	f.BoolVar(&o.markdown, "markdown", false, "write the recording rules as Markdown")
+	f.BoolVar(&o.markdown, "markdown", false, "write the page of recording rules as Markdown")
 	o.output.Register(f, "output (`FILE`)")
 	o.folder.register(cmd)
 	return cmd

@@ -36,7 +36,7 @@ func (o *folderFlags) register(cmd *cobra.Command) {
 	f.BoolVar(&o.unsigned, "unsigned", false, "with --ledger: do not sign the receipts")
 	f.StringArrayVar(&o.rules, "rules", []string{"default"}, "with --each: what to withhold: upstream, default, strict, or a file; repeatable (`RULES`)")
 	o.format = "text"
-	cli.Choose(f, &o.format, "format", "output with --each (`FORMAT`)", "text", "json")
+	cli.Choose(f, &o.format, "format", "with --each: output format (`FORMAT`)", "text", "json")
 	f.BoolVar(&o.Look, "dry-run", false, "with --each: only report what would be created")
 	f.BoolVar(&o.agents, "agents", false, "list the log directories of agents in PATH (default: home)")
 	o.key.AddKey(cmd)

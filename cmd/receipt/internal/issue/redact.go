@@ -36,7 +36,11 @@ func NewRedact(e *cli.Env) *cobra.Command {
 		Short: "withhold secrets from a draft",
 		Long: `Withhold matches of the rules from a draft. Each value is replaced by a
 placeholder, and redactions contains a salted commitment, so that it can be
-disclosed and checked later. Without --disclosures, the values are lost.`,
+disclosed and checked later.
+
+--disclosures saves the withheld values in a file that only its owner can read;
+without it, they are lost. --rules accepts a set, a YAML policy, or a TOML file
+of gitleaks detectors.`,
 		Example: `  receipt redact draft.json --disclosures secret.json -o redacted.json
   receipt redact --explain --rules strict draft.json`,
 		Args: cli.OptionalFile,
@@ -44,8 +48,8 @@ disclosed and checked later. Without --disclosures, the values are lost.`,
 	}
 
 	f := cmd.Flags()
-	f.StringArrayVar(&o.rules, "rules", []string{"default"}, "rules: upstream, default, strict, or a file (YAML policy or TOML gitleaks detectors); repeatable (`RULES`)")
-	f.StringVar(&o.disclosures, "disclosures", "", "withheld values, readable only by the owner (`FILE`)")
+	f.StringArrayVar(&o.rules, "rules", []string{"default"}, "rules: upstream, default, strict, or a file; repeatable (`RULES`)")
+	f.StringVar(&o.disclosures, "disclosures", "", "file for the withheld values (`FILE`)")
 	o.output.Register(f, "output (`FILE`)")
 	f.StringVar(&o.supersedes, "supersedes", "", "receipt to supersede (`HASH|FILE`)")
 	f.BoolVar(&o.check, "check", false, "like --explain, and exit 1 if anything would be withheld")

@@ -27,10 +27,11 @@ type generateOptions struct {
 func newKeysGenerate(e *cli.Env) *cobra.Command {
 	var o generateOptions
 	cmd := &cobra.Command{
-		Use:   "generate --issuer ID --private FILE --keys FILE",
+		Use:   "generate [--issuer ID] --private FILE --keys FILE",
 		Short: "generate a key, and trust it",
-		Long: `Generate a key, write its private half to a new file that only the owner can
-read, and add its public half to a trust file.`,
+		Long: `Generate a key. The private half is written to a new file that only its owner
+can read, and the public half is added to the trust file --keys. The default ID
+is derived from the key.`,
 		Example: `  receipt keys generate --issuer harness_a --private a.private.json --keys keys.json
   receipt keys generate --any-issuer --role witness --id w1 --private w1.private.json --keys keys.json`,
 		Args: cli.ExactArgs(0, "no arguments"),
@@ -38,12 +39,12 @@ read, and add its public half to a trust file.`,
 	}
 
 	f := cmd.Flags()
-	f.StringVar(&o.id, "id", "", "key ID (default: derived from the key) (`ID`)")
+	f.StringVar(&o.id, "id", "", "key ID that signatures name (`ID`)")
 	f.StringVar(&o.algorithm, "alg", keys.Ed25519, "algorithm: ed25519, EdDSA, ES256, ML-DSA-65, … (`ALG`)")
-	f.StringVar(&o.private, "private", "", "new private key (`FILE`)")
-	f.StringVarP(&o.public, "keys", "k", "", "trust file (`FILE`)")
+	f.StringVar(&o.private, "private", "", "new file for the private key (`FILE`)")
+	f.StringVarP(&o.public, "keys", "k", "", "trust file to add the public key to (`FILE`)")
 	cli.Alias(f, "keys", "public")
-	f.BoolVarP(&o.force, "force", "f", false, "overwrite the private key")
+	f.BoolVarP(&o.force, "force", "f", false, "overwrite the private key file")
 	f.BoolVar(&o.encrypt, "encrypt", false, "encrypt the private key with a passphrase")
 	o.bindingFlags.add(cmd)
 	return cmd

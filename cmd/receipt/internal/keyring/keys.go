@@ -121,7 +121,7 @@ func (t *trustFile) find(id string) (*keys.PublicKey, error) {
 			return k, nil
 		}
 	}
-	return nil, cli.Usage("list the IDs with receipt keys list", "%q is not among the %d keys of %q", id, len(t.Keys()), t.path)
+	return nil, cli.Usage("list the IDs with receipt keys list", "%q is not in %q (%s)", id, t.path, cli.Plural(len(t.Keys()), "key", ""))
 }
 
 // namesakes returns the other IDs under which the same key material is stored (RFC 7638).

@@ -57,7 +57,7 @@ status, and RFC 7638 fingerprint.`,
 	}
 
 	cmd.Flags().StringVarP(&path, "keys", "k", "", "trust file (`FILE`)")
-	cli.Choose(cmd.Flags(), &format, "format", "output (`FORMAT`)", "text", "json")
+	cli.Choose(cmd.Flags(), &format, "format", "output format (`FORMAT`)", "text", "json")
 	return cmd
 }
 

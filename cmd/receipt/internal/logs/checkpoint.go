@@ -37,7 +37,7 @@ receipt hashes, in the order of the input (file names, or a LEDGER's order),
 copies included. Nothing is signed if a hash is incorrect, or a receipt is
 missing between others. Issuer signatures are not checked.
 
-Each checkpoint of a log must extend the previous one (--extends).
+Each checkpoint of a log must extend the previous one, which --extends specifies.
 
 --stream, --from, and --before select a part of a ledger, which needs its own
 origin, and the same flags for prove, consistency, and ledger export. --until

@@ -57,8 +57,8 @@ Package merkle/tlog defines the format.`,
 	f := cmd.Flags()
 	f.StringVar(&o.from, "from"+mark, "", "earlier checkpoint (`FILE`)")
 	f.StringVar(&o.to, "to"+mark, "", "later checkpoint (`FILE`)")
-	o.output.Register(f, "output (`FILE`)")
-	f.StringVar(&o.check, "check", "", "proof to check (`FILE`)")
+	o.output.Register(f, "output file for the proof (`FILE`)")
+	f.StringVar(&o.check, "check", "", "proof to check, instead of writing one (`FILE`)")
 	f.StringVarP(&o.keys, "keys", "k", "", "with --check: trusted keys (`FILE`)")
 	o.register(f, since)
 	return cmd

@@ -27,8 +27,10 @@ func newLedgerExport(e *cli.Env) *cobra.Command {
 		Use:   "export [FILE]",
 		Short: "write the receipts of a ledger",
 		Long: `Write receipts in stored order as canonical JSON, one per line, or as CBOR to a
-FILE that ends in .cborseq. Receipts and the signature of a checkpoint are not
-verified. Pruned receipts are counted on stderr.`,
+FILE that ends in .cborseq. Receipts are not verified.
+
+With --checkpoint, write the receipts that a checkpoint of the ledger covers,
+without checking its signature. Pruned receipts are counted on stderr.`,
 		Example: `  receipt ledger export ledger.db -o day.jsonl
   receipt ledger export ledger.db --from 2026-04-25T00:00:00Z --before 2026-04-26T00:00:00Z`,
 		Args: onlyLedgerFile,

@@ -27,7 +27,7 @@ func newLedgerFsck(e *cli.Env) *cobra.Command {
 	var o ledgerFsckOptions
 	cmd := &cobra.Command{
 		Use:   "fsck [FILE]",
-		Short: "verify a ledger",
+		Short: "verify a ledger: its file, each receipt, each chain",
 		Long: `Verify a ledger: the structures of the file, each receipt, its row, its place in
 the chain, and the heads.
 
@@ -41,7 +41,7 @@ that file, use --expect-head.`,
 
 	o.PolicyFlags.Register(cmd.Flags())
 	cmd.Flags().StringVar(&o.expect, "expect-head", "", "receipt, or report with heads, that must be present (`HASH|REPORT`)")
-	cmd.Flags().IntVar(&o.limit, "limit", 20, "maximum faults to print (`N`)")
+	cmd.Flags().IntVar(&o.limit, "limit", 20, "maximum number of faults to print (`N`)")
 	return cmd
 }
 

@@ -64,7 +64,7 @@ receipts contradict it.`,
 
 func (o *statementOptions) register(cmd *cobra.Command) {
 	o.key.Add(cmd)
-	cmd.Flags().StringVar(&o.statements, "statements", "", "statements, created if necessary (`FILE`)")
+	cmd.Flags().StringVar(&o.statements, "statements", "", "file of statements, created if necessary (`FILE`)")
 }
 
 func (o *statementOptions) run(ctx context.Context, e *cli.Env, path string) error {

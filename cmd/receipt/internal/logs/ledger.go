@@ -170,7 +170,7 @@ func newLedgerShow(e *cli.Env, show Shower) *cobra.Command {
 		Long: `Print the receipt of a ledger with this receipt_id, or a unique prefix of one.
 Its signatures are not checked.`,
 		Example: `  receipt ledger show april.db receipt_01K0TASK
-  receipt ledger show april.db receipt_01K0TA`,
+  receipt ledger show april.db receipt_01K0TASK | head -n 1`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 2 {
 				return cli.Usage("list the receipts with receipt ledger list FILE", "expected FILE and the receipt_id of one receipt")
@@ -218,8 +218,7 @@ func newLedgerSign(e *cli.Env) *cobra.Command {
 		Use:   "sign [FILE] ID… --key KEY",
 		Short: "add a signature to stored receipts",
 		Long: `Add a signature to receipts of a ledger, named by their receipt_id, as their
-issuer or as a witness. Each receipt is checked first, and printed when signed.
-A run can be repeated.`,
+issuer or as a witness. Each receipt is checked first, and printed when signed. A run can be repeated.`,
 		Example: `  receipt ledger sign april.db receipt_01K0TASK --key issuer.private.json
   receipt ledger sign april.db receipt_01K0TASK --key issuer.pem --key-id key_1`,
 		Args: func(cmd *cobra.Command, args []string) error {

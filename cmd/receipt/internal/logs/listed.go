@@ -40,7 +40,7 @@ Exit code 1: a listed receipt is refuted.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), e, args) },
 	}
 	f := cmd.Flags()
-	f.StringVarP(&o.keys, "keys", "k", "", "trusted keys (`FILE`)")
+	f.StringVarP(&o.keys, "keys", "k", "", "trusted keys (JWK Set) (`FILE`)")
 	f.StringVar(&o.since, "since", "", "earliest start: a time, or a duration such as 7d (`TIME`)")
 	f.StringVar(&o.project, "project", "", "part of the project's name (`TEXT`)")
 	f.StringVar(&o.model, "model", "", "part of the model's name (`TEXT`)")
@@ -190,6 +190,7 @@ type listed struct {
 	at           time.Time
 	took         string
 	files, calls headline.Count
+	foreign      string // source of a third-party receipt, whose ID may be that of the receipt that it is about
 }
 
 // rowOfReport returns the row for a receipt, based on the part of its text that can be read.
@@ -199,6 +200,9 @@ func rowOfReport(rep *receipt.Report, text []byte) *listed {
 		r.Verdict = "intact"
 	} else if rep.Verdict != receipt.Verified {
 		r.Code = rep.Finding().Code
+	}
+	if read := rep.Check(receipt.StepParse); read.Status == receipt.StatusPassed && read.Stated != "" {
+		r.foreign = r.Source
 	}
 	doc := new(canon.Document)
 	if doc.Parse(text, canon.Limits{Bytes: receipt.MaxBytes, Depth: receipt.MaxDepth}) != nil {
@@ -218,7 +222,9 @@ func rowOfReport(rep *receipt.Report, text []byte) *listed {
 		ms := end.Sub(start).Milliseconds()
 		r.Duration, r.took = &ms, strings.ReplaceAll(strings.ReplaceAll(headline.Elapsed(start, end), "min", "m"), " ", "")
 	}
-	r.files, r.calls = h.Files(), h.Calls()
+	if !doc.Root().Member("side_effects").IsZero() { // otherwise, the document states no numbers
+		r.files, r.calls = h.Files(), h.Calls()
+	}
 	r.Files, r.Calls = r.counted("files", r.files), r.counted("calls", r.calls)
 	return r
 }
@@ -251,7 +257,7 @@ func tableOf(list []*listed, width int, now time.Time) string {
 	const project, branch, model = 2, 3, 4
 	rows := [][]string{{"ID", "WHEN", "PROJECT", "BRANCH", "MODEL", "TOOK", "FILES", "CALLS", "VERDICT"}}
 	for _, r := range list {
-		rows = append(rows, []string{cmp.Or(r.Short, r.Source), when(r.at, now), r.Project, r.Branch, r.Model, r.took, r.files.String(), r.calls.String(), r.Verdict})
+		rows = append(rows, []string{cmp.Or(r.foreign, r.Short, r.Source), when(r.at, now), r.Project, r.Branch, r.Model, r.took, r.files.String(), r.calls.String(), r.Verdict})
 	}
 
 	most := []int{24, 12, 24, 24, 24, 12, 8, 8, 9}

@@ -34,7 +34,7 @@ contains the checkpoint, so verify --proof needs only the receipt, the proof,
 and the key.
 
 PATH… are the receipts that the checkpoint covers, in their order; more may
-follow.`,
+follow. A part of a ledger needs the flags that selected it.`,
 		Example: `  receipt batch prove receipts.jsonl --checkpoint checkpoint.txt --receipt receipt.json -o receipt.tlog-proof
   receipt batch prove receipts.jsonl --checkpoint checkpoint.txt --receipt receipt_01K0TASK`,
 		Hidden: ledger,
@@ -45,7 +45,7 @@ follow.`,
 	f := cmd.Flags()
 	f.StringVar(&o.checkpoint, "checkpoint", "", "checkpoint (`FILE`)")
 	f.StringVar(&o.receipt, "receipt", "", "receipt (`ID|FILE`)")
-	o.output.Register(f, "output (`FILE`)")
+	o.output.Register(f, "output file, by convention .tlog-proof (`FILE`)")
 	o.register(f, "from")
 	return cmd
 }

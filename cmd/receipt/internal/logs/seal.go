@@ -33,9 +33,12 @@ func newSeal(e *cli.Env) *cobra.Command {
 		Use:   "seal [DRAFT…] --manifest FILE -o FILE",
 		Short: "seal drafts as one batch",
 		Long: fmt.Sprintf(`Seal at most %s drafts, in their order, as one batch of the content
-profile: each receipt states the root of all of them in chain.merkle_root, and is
-linked, hashed and, with --key, signed. FILE ends in .jsonl, .ndjson, or
-.cborseq. The manifest lists the receipts for verify --batch.`, cli.Count(batch.MaxEntries)),
+profile: each receipt states the root of all of them, and is linked, hashed and,
+with --key, signed. FILE ends in .jsonl, .ndjson, or .cborseq. The manifest is
+for verify --batch.
+
+--previous is a hash or a receipt for a single stream, and otherwise a report
+with the heads of all streams.`, cli.Count(batch.MaxEntries)),
 		Example: `  receipt batch seal drafts.jsonl --key issuer.private.json --manifest manifest.json -o batch.jsonl
   receipt batch seal draft.json --previous last-receipt.json --manifest manifest.json`,
 		RunE: func(cmd *cobra.Command, args []string) error { return batchSeal(cmd.Context(), e, args, &o) },
@@ -43,9 +46,9 @@ linked, hashed and, with --key, signed. FILE ends in .jsonl, .ndjson, or
 
 	f := cmd.Flags()
 	o.Flags.Register(f)
-	f.StringVar(&o.previous, "previous", "", "predecessor; for several streams, a report with their heads (`HASH|FILE|REPORT`)")
-	o.output.Register(f, "output (`FILE`)")
-	f.StringVar(&o.manifest, "manifest", "", "manifest to write (`FILE`)")
+	f.StringVar(&o.previous, "previous", "", "predecessor of the drafts (`HASH|FILE|REPORT`)")
+	o.output.Register(f, "output file for the receipts (`FILE`)")
+	f.StringVar(&o.manifest, "manifest", "", "file for the manifest (`FILE`)")
 	o.key.Add(cmd)
 	return cmd
 }

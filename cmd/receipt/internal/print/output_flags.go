@@ -47,13 +47,13 @@ func formats() []format {
 		{name: "text"},
 		{name: "json", extension: ".json", lists: true, digests: true, new: func(w io.Writer) printer { return NewJSONPrinter(w) }},
 		{name: "ndjson", extension: ".ndjson", lists: true, digests: true, new: func(w io.Writer) printer { return &ndjsonPrinter{NewJSONWriter(w)} }},
-		{extension: ".csv", lists: true, rows: true, new: func(w io.Writer) printer { return newTablePrinter(w) }},
+		{extension: ".csv", about: "a table", lists: true, rows: true, new: func(w io.Writer) printer { return newTablePrinter(w) }},
 		{name: "junit", extension: ".xml", about: "JUnit", new: func(w io.Writer) printer { return &junitPrinter{w: w} }},
 		{name: "sarif", extension: ".sarif", new: func(w io.Writer) printer { return &sarifPrinter{w: w} }},
 		{name: "codequality", new: func(w io.Writer) printer { return &qualityPrinter{w: w} }},
 		{name: "markdown", extension: ".md", new: func(w io.Writer) printer { return &markdownPrinter{w: w} }},
 		{name: "github", new: func(w io.Writer) printer { return newGithubPrinter(w) }},
-		{extension: ".html", new: func(w io.Writer) printer { return &htmlPrinter{w: w} }},
+		{extension: ".html", about: "to read and print", new: func(w io.Writer) printer { return &htmlPrinter{w: w} }},
 	}
 }
 
@@ -97,12 +97,12 @@ func selections() []string { return []string{"all", "failures", "summary"} }
 
 // Register adds the flags to a command.
 func (o *OutputFlags) Register(f *pflag.FlagSet) {
-	f.StringVar(&o.format, "format", "text", "output: "+cli.OrList(formatNames())+" (`FORMAT`)")
+	f.StringVar(&o.format, "format", "text", "output format: "+cli.OrList(formatNames())+" (`FORMAT`)")
 	f.StringArrayVar(&o.reports, "report", nil, "additional report: "+cli.OrList(extensions(true))+"; repeatable (`FILE`)")
 	f.StringVar(&o.only, "report-only", "all", "receipts that reports list: all, failures, or summary (none) (`WHICH`)")
 	f.BoolVarP(&o.force, "force", "f", false, "overwrite reports")
 	f.IntVar(&o.limit, "limit", 20, "maximum refuted receipts per code, and unread inputs, to print (`N`)")
-	f.BoolVarP(&o.quiet, "quiet", "q", false, "print no results")
+	f.BoolVarP(&o.quiet, "quiet", "q", false, "print no results; only set the exit code")
 	f.StringVar(&o.progressed, "progress", "auto", "show progress: auto, always, or never (`WHEN`)")
 	cli.Choices(f, "format", formatNames()...)
 	cli.Choices(f, "report-only", selections()...)

@@ -15,6 +15,7 @@ import (
 	"github.com/receiptkit/receiptkit/internal/attest"
 	"github.com/receiptkit/receiptkit/internal/headline"
 	"github.com/receiptkit/receiptkit/internal/kind"
+	"github.com/receiptkit/receiptkit/internal/untrusted"
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
@@ -75,7 +76,7 @@ func (p *TextPrinter) pointers(b *Block, label string, list []string, what strin
 	if len(list) == 0 {
 		return
 	}
-	text := strings.Join(list[:min(len(list), cli.MostUnreported)], " ")
+	text := untrusted.Cut(strings.Join(list[:min(len(list), cli.MostUnreported)], " "), 4096)
 	if more := len(list) - cli.MostUnreported; more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
@@ -139,13 +140,8 @@ func PaintIf(color bool, v receipt.Verdict, text string) string {
 	if !color {
 		return text
 	}
-	switch v {
-	case receipt.Verified:
-		return "\x1b[32m" + text + "\x1b[0m"
-	case receipt.Refuted:
-		return "\x1b[31m" + text + "\x1b[0m"
-	}
-	return "\x1b[33m" + text + "\x1b[0m"
+	start := map[receipt.Verdict]string{receipt.Verified: "\x1b[32m", receipt.Refuted: "\x1b[31m", receipt.Undecided: "\x1b[33m"}
+	return start[v] + text + "\x1b[0m"
 }
 
 func (p *TextPrinter) verified(b *Block, rep *receipt.Report, doc *canon.Document) {
@@ -164,12 +160,16 @@ func (p *TextPrinter) verified(b *Block, rep *receipt.Report, doc *canon.Documen
 
 	// A third-party receipt has other members, and its key identifies the signer.
 	if read := rep.Check(receipt.StepParse); read.Status == receipt.StatusPassed && read.Stated != "" {
+		label, state, of := "receipt", "", ""
+		if slices.Contains([]string{"slsa-vsa", "in-toto-svr", "cose-sign1"}, read.Stated) { // about another document
+			label, state, of = "subject", "not verified: ", " (of this statement)"
+		}
 		b.Row("format", read.Stated)
 		if id := rep.ReceiptID.String(); id != "" {
-			b.Row("receipt", id)
+			b.Row(label, state+id)
 		}
 		if !rep.ReceiptHash.IsZero() {
-			b.Row("hash", rep.ReceiptHash.String())
+			b.Row("hash", rep.ReceiptHash.String()+of)
 		}
 		for _, s := range rep.Signatures {
 			p.signature(b, s, canon.Node{})
@@ -236,6 +236,7 @@ func (p *TextPrinter) steps(b *Block, rep *receipt.Report) {
 		b.Row("existed", fmt.Sprintf("before %v (authority %q)", t.Time, t.Authority))
 	}
 
+	p.pointers(b, "disclosed", rep.Disclosed, ", as committed in the receipt")
 	if len(passed) > 0 {
 		b.Row("passed", strings.Join(passed, " "))
 	}
@@ -287,38 +288,30 @@ func (p *TextPrinter) refuted(b *Block, rep *receipt.Report, doc *canon.Document
 	}
 }
 
-// to returns the --keys flag of a command that the user can copy, or "" if the user did not specify
-// the file of trusted keys.
-func (p *TextPrinter) to() string {
-	if p.file == nil || !p.file.Named {
-		return ""
-	}
-	return " --keys " + cli.ShellFile(p.file.Path)
-}
-
 // next prints the recommended action, with commands to copy if applicable.
 func (p *TextPrinter) next(b *Block, rep *receipt.Report, f receipt.Check, doc *canon.Document) {
-	info, _ := receipt.Lookup(f.Code)
-	if k := otherThanReceipt(f, doc); k.Kind != kind.Unknown {
+	switch unknown, k := unknownKey(rep), otherThanReceipt(f, doc); {
+	case k.Kind.ForeignReceipt(): // another receipt verify would not decide more
+		b.Prose("next", k.Next)
+	case k.Kind != kind.Unknown:
 		b.Row("next", input.Next(k, rep.Address()))
-		return
-	}
-
-	switch unknown := unknownKey(rep); {
 	case ofAttestation(f):
 		b.Prose("next", "ask for an undamaged attestation from its signer")
+	case f.Code == receipt.CodeIssuerMismatch && f.Computed != "": // the required issuer, not the key's
+		b.Prose("next", "ask for a receipt by "+cli.Bare(f.Computed)+", or require the issuer "+cli.Bare(f.Stated))
 	case f.Code == receipt.CodeHashMismatch && f.Hint != "":
 		b.Prose("next", "ask the issuer for a receipt that matches its hash")
 	case f.Code == receipt.CodeHashMismatch, f.Code == receipt.CodeSchemaInvalid && rep.Check(receipt.StepHash).Code == receipt.CodeHashMismatch:
 		b.Rows("next", "receipt diff OTHER_COPY "+cli.ShellFile(rep.Address()))
 	case f.Code == receipt.CodeUnknownKey && f.Step == receipt.StepBatch: // the key belongs to a log, not to an issuer
 		b.Rows("next", "get the log's key from the log, not from the sender, then",
-			"receipt keys import FILE --any-issuer --role checkpoint --origin ORIGIN"+p.to())
+			"receipt keys import FILE --any-issuer --role checkpoint --origin ORIGIN"+p.file.Flag())
 	case f.Code == receipt.CodeUnknownKey && unknown != "":
-		issuer := doc.Root().Member("issuer").Member("id").String()
-		b.Rows("next", "get that key from "+issuer+", not from the sender, then",
-			"receipt keys import FILE --id "+cli.ShellName(unknown)+" --issuer "+cli.ShellName(issuer)+p.to())
+		issuer := cmp.Or(rep.Issuer, doc.Root().Member("issuer").Member("id").String())
+		b.Rows("next", "get that key from "+cmp.Or(issuer, "its owner")+", not from the sender, then",
+			"receipt keys import FILE --id "+cli.ShellName(unknown)+" --issuer "+cli.ShellName(cmp.Or(issuer, "ISSUER"))+p.file.Flag())
 	default:
+		info, _ := receipt.Lookup(f.Code)
 		b.Prose("next", Next(info))
 	}
 }
@@ -336,7 +329,7 @@ func (p *TextPrinter) undecided(b *Block, rep *receipt.Report, doc *canon.Docume
 // file that was searched; otherwise, cause returns words.
 func (p *TextPrinter) cause(rep *receipt.Report, f receipt.Check, words string) string {
 	if id := unknownKey(rep); id != "" && f.Code == receipt.CodeUnknownKey && f.Step != receipt.StepBatch && p.file != nil {
-		return fmt.Sprintf("%s is not among the %s of %s", cli.Bare(id), cli.Plural(p.file.Set.Len(), "key", ""), p.file.Path)
+		return fmt.Sprintf("%s is not in %s (%s)", cli.Bare(id), p.file.Path, cli.Plural(p.file.Set.Len(), "key", ""))
 	}
 	return words
 }

@@ -68,9 +68,10 @@ func connected(c receipt.Check) bool {
 	return c.Cause == receipt.CausePredecessorMissing && c.Related != receipt.Place{}
 }
 
-// computed reports whether a check is best described by its stated and computed values.
+// computed reports whether a check is best described by its stated and computed values. For some
+// codes, Computed is a requirement.
 func computed(c receipt.Check) bool {
-	return c.Stated != "" && c.Computed != "" && c.Code != receipt.CodeIssuerMismatch
+	return c.Stated != "" && c.Computed != "" && c.Code != receipt.CodeIssuerMismatch && c.Code != receipt.CodeNotAttested
 }
 
 // placed returns the detail of a check, preceded by its pointer if it has one.

@@ -25,7 +25,7 @@ func newVersion(e *cli.Env) *cobra.Command {
 		Long: `Print the version of this program, of Go, and of the receipt format, and whether
 the page of receipt serve is built in.`,
 		Example: `  receipt version
-  receipt --version`,
+  receipt version | head -n 1`,
 		Args: cli.ExactArgs(0, "no arguments"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			_, err := io.WriteString(e.Out, versionText())
@@ -54,7 +54,7 @@ func newCompletion(e *cli.Env) *cobra.Command {
 		Short: "write a shell completion script",
 		Long:  `Write a completion script, which the shell runs when it starts.`,
 		Example: `  receipt completion bash > receipt.bash
-  receipt completion zsh > _receipt`,
+  receipt completion fish | head -n 1`,
 		ValidArgs: []string{"bash", "zsh", "fish", "powershell"},
 		Args:      cli.ExactArgs(1, "the name of a shell, bash, zsh, fish or powershell"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -80,8 +80,9 @@ func newMan(e *cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "man [COMMAND…]",
 		Short: "write a manual page",
-		Long:  `Write the manual page of receipt or one of its commands.`,
-		Example: `  receipt man verify
+		Long: `Write the manual page of receipt or of one of its commands, for man(1). With
+--dir, write a file for each.`,
+		Example: `  receipt man verify | head -n 1
   receipt man --dir man1`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if dir != "" {

@@ -55,7 +55,7 @@ what to do. Without a code, list all codes.`,
 		},
 	}
 
-	cmd.Flags().BoolVar(&markdown, "markdown", false, "write all codes as Markdown")
+	cmd.Flags().BoolVar(&markdown, "markdown", false, "write the page of all codes as Markdown")
 	output.Register(cmd.Flags(), "output (`FILE`)")
 	return cmd
 }

@@ -36,8 +36,8 @@ func newSchema(e *cli.Env) *cobra.Command {
 		Long: `Write a built-in JSON Schema (draft 2020-12), whose formats must be asserted.
 Without a name, list the names.
 
-With --check, list the places where a document does not match the schema. The
-schema event checks each line of a log.`,
+With --check, list the places where a file does not match the schema. The file
+is a document or, for the schema event, a log whose lines are checked.`,
 		Example: `  receipt schema receipt-2026-04-25
   receipt schema event --check events.jsonl`,
 		ValidArgsFunction: func(*cobra.Command, []string, string) (list []cobra.Completion, _ cobra.ShellCompDirective) {
@@ -62,7 +62,7 @@ schema event checks each line of a log.`,
 
 	f := cmd.Flags()
 	f.StringVar(&o.check, "check", "", "file to check (`FILE`)")
-	f.BoolVar(&o.markdown, "markdown", false, "describe the schema event in Markdown")
+	f.BoolVar(&o.markdown, "markdown", false, "write the page of the schema event as Markdown")
 	o.output.Register(f, "output (`FILE`)")
 	return cmd
 }

@@ -79,7 +79,7 @@ func (o *serveOptions) register(f *pflag.FlagSet) {
 	f.StringArrayVar(&o.receipts, "receipts", nil, "receipts to serve: file, directory, or pattern; repeatable (`PATH`)")
 	f.BoolVar(&o.partial, "partial", false, "do not check absent predecessors")
 
-	f.StringVarP(&o.Keys, "keys", "k", "", "trusted keys (`FILE`)")
+	f.StringVarP(&o.Keys, "keys", "k", "", "trusted keys (JWK Set) (`FILE`)")
 	f.StringVar(&o.ledger, "ledger", "", "ledger to serve, including later receipts (`FILE`)")
 	f.StringVar(&o.Issuer, "issuer", "", "required issuer (`ID`)")
 	f.StringVar(&o.Policy, "policy", "", "additional requirements: JSON, or a tlog-policy (`FILE`)")
@@ -91,7 +91,7 @@ func (o *serveOptions) register(f *pflag.FlagSet) {
 
 	f.StringVar(&o.apiKeys, "api-keys", "", "API keys of clients (`FILE`)")
 	f.StringVar(&o.newAPIKey, "new-api-key", "", "add a new key to --api-keys, print it, and exit (`NAME`)")
-	f.BoolVar(&o.noAuth, "no-auth", false, "accept all clients")
+	f.BoolVar(&o.noAuth, "no-auth", false, "accept all clients, including remote ones")
 	f.StringArrayVar(&o.hosts, "host", nil, "accepted host name, such as a proxy's; repeatable (`NAME`)")
 	f.BoolVar(&o.pageOnly, "page-only", false, "serve only the page, /healthz, and /readyz")
 	o.logFormat = "auto"

@@ -30,6 +30,15 @@ type KeyFile struct {
 // String formats the file for results.
 func (f *KeyFile) String() string { return fmt.Sprintf("%s (%d)", f.Path, f.Set.Len()) }
 
+// Flag returns the --keys flag of a command that the user can copy, or "" if the user did not
+// specify the file.
+func (f *KeyFile) Flag() string {
+	if f == nil || !f.Named {
+		return ""
+	}
+	return " --keys " + cli.ShellFile(f.Path)
+}
+
 // TrustPath returns the path of the trusted keys. The path is specified by the flag, $RECEIPT_KEYS,
 // or the defaults. If none of these is set, it is receipt/keys.json in the user's configuration
 // directory. TrustPath returns "" if the user has no such directory, because keys are never read
@@ -133,7 +142,7 @@ type PolicyFlags struct {
 
 // Register adds the flags to a command.
 func (f *PolicyFlags) Register(flags *pflag.FlagSet) {
-	flags.StringVarP(&f.Keys, "keys", "k", "", "trusted keys (`FILE`)")
+	flags.StringVarP(&f.Keys, "keys", "k", "", "trusted keys (JWK Set) (`FILE`)")
 	flags.StringVar(&f.Issuer, "issuer", "", "required issuer (`ID`)")
 	flags.StringVar(&f.Policy, "policy", "", "additional requirements: JSON, or a tlog-policy (`FILE`)")
 	flags.StringVar(&f.at, "at", "", "time at which keys are judged (default: issued_at) (`TIME`)")

@@ -21,14 +21,14 @@ import (
 func NewDiff(e *cli.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "diff A B",
-		Short: "compare two receipts and their hashes",
+		Short: "print the differences between two receipts, and whether their hashes are equal",
 		Long: `Print the differences between two receipts by JSON Pointer: - only in A, + only
 in B, ~ in both with different values. Values are compared in canonical form.
 Values that the source of a receipt did not report, or reported as a bound, are
 marked.
 
-Exit code 1: the contents differ. 2: also if an integer is outside
-±9007199254740991.`,
+Exit code 1: the contents differ. 2: a receipt could not be read, or contains an
+integer outside ±9007199254740991.`,
 		Example: `  receipt diff mine.json theirs.json
   receipt diff - theirs.json < mine.json`,
 		Args: cli.ExactArgs(2, "two receipts"),

@@ -47,7 +47,7 @@ All parts need the same keys, --issuer, --at, --strict, and --policy.`,
 	f := cmd.Flags()
 	f.SortFlags = false
 	o.expectFlags.register(f)
-	f.StringVar(&o.format, "format", "text", "output: text or json (`FORMAT`)")
+	f.StringVar(&o.format, "format", "text", "output format: text or json (`FORMAT`)")
 	o.output.Register(f, "output (`FILE`)")
 	return cmd
 }

@@ -21,11 +21,11 @@ import (
 func NewReplay(e *cli.Env) *cobra.Command {
 	return cli.Group(&cobra.Command{
 		Use:   "replay COMMAND",
-		Short: "list a replay's substitutions, and check that it made no others",
+		Short: "list the substitutions in a replay, and check that it made no others",
 		Long: `Work with replays, which repeat a task from its log with named substitutions.
 These commands run no model or tool.`,
 		Example: `  receipt replay plan log.jsonl --request request.json
-  receipt replay compare mine.json theirs.json`,
+  receipt replay check replayed.json --log log.jsonl --request request.json --keys keys.json`,
 	}, newReplayPlan(e), newReplayRun(e), newReplayCheck(e), newReplayCompare(e))
 }
 

@@ -50,7 +50,7 @@ not checked. Some, such as the tenant, require the receipt of the replayed task
 	f.StringVar(&o.of, "source", "", "receipt of the replayed task (`FILE`)")
 	o.PolicyFlags.Register(f)
 	o.format = "text"
-	cli.Choose(f, &o.format, "format", "output (`FORMAT`)", "text", "json")
+	cli.Choose(f, &o.format, "format", "report format (`FORMAT`)", "text", "json")
 	return cmd
 }
 
@@ -188,7 +188,7 @@ chain, signatures, and metadata may differ. Exit code 1: the receipts differ.`,
 		},
 	}
 	cmd.Flags().BoolVar(&strict, "strict", false, "compare everything except the signatures")
-	cli.Choose(cmd.Flags(), &format, "format", "output (`FORMAT`)", "text", "json")
+	cli.Choose(cmd.Flags(), &format, "format", "output format (`FORMAT`)", "text", "json")
 	return cmd
 }
 

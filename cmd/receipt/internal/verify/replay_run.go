@@ -24,7 +24,7 @@ func newReplayRun(e *cli.Env) *cobra.Command {
 		Short: "write the recorded events as the log of a replay",
 		Long: `Write the log of a replay: the events of a task, with the substitutions of the
 request. Values of receipt_only overrides are represented by their digests, and
-secrets are omitted.`,
+secrets are omitted. receipt record creates the draft.`,
 		Example: `  receipt replay run log.jsonl --request request.json --task task_2 -o replayed.jsonl
   receipt record replayed.jsonl --issuer my_harness`,
 		Args: cli.ExactArgs(1, "one log"),

@@ -65,7 +65,7 @@ Exit code 1: the receipt is refuted or invalid. 3: its format is not supported.`
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.git, "git", "", "git repository to search (`DIR`)")
-	f.StringVarP(&o.keys, "keys", "k", "", "trusted keys (`FILE`)")
+	f.StringVarP(&o.keys, "keys", "k", "", "trusted keys (JWK Set) (`FILE`)")
 	f.BoolVar(&o.full, "full", false, "add entries, digests, and pointers")
 	f.BoolVar(&o.last, "last", false, "newest receipt of the default ledger")
 	return cmd
@@ -78,10 +78,14 @@ func Show(e *cli.Env, path string, data []byte, judge string) error {
 }
 
 func (o *showOptions) show(ctx context.Context, e *cli.Env, path string, data []byte) error {
-	v, _, err := trust.VerifierIfKeys(e, o.keys)
+	v, file, err := trust.VerifierIfKeys(e, o.keys)
 	if err != nil {
 		return err
 	}
+	if file == nil {
+		o.judge += " --keys KEYS"
+	}
+	o.judge += file.Flag()
 
 	doc, rep := new(canon.Document), &receipt.Report{Source: cli.SourceName(path)}
 	v.VerifyBytes(data, doc, rep)

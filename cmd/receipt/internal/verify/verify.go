@@ -53,9 +53,8 @@ gzip or zstd.
 In a single input, each receipt must follow its predecessor in the stream.
 Several inputs are joined by their links, in any order.
 
-Trusted keys (JWK Set) come from --keys, else $RECEIPT_KEYS, else
-receipt/keys.json in the user's configuration directory, and never from a
-receipt.
+Trusted keys come from --keys, else $RECEIPT_KEYS, else receipt/keys.json in the
+user's configuration directory, and never from a receipt.
 
 With several receipts, the exit code is the first of 1, 2, 3 that applies.
 Without PATH and stdin, the ledger of receipt init is verified.`,
