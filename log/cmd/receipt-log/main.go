@@ -85,6 +85,7 @@ func run(ctx context.Context, args []string, out, errs io.Writer) int {
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return fmt.Errorf("%w: see %s --help", err, cmd.CommandPath())
 	})
+	root.SetHelpFunc(helpTo(out, root.HelpFunc()))
 	root.AddCommand(newServe(t), newAppend(t), newWitness(t), newMonitor(t))
 
 	err := root.ExecuteContext(ctx)
