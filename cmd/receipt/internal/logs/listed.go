@@ -195,12 +195,7 @@ type listed struct {
 
 // rowOfReport returns the row for a receipt, based on the part of its text that can be read.
 func rowOfReport(rep *receipt.Report, text []byte) *listed {
-	r := &listed{ID: rep.ReceiptID.String(), Source: rep.Address(), Verdict: rep.Verdict.String(), took: "-"}
-	if rep.Verdict == receipt.Verified && rep.Scope == receipt.ScopeIntegrity {
-		r.Verdict = "intact"
-	} else if rep.Verdict != receipt.Verified {
-		r.Code = rep.Finding().Code
-	}
+	r := &listed{ID: rep.ReceiptID.String(), Source: rep.Address(), Verdict: print.Word(rep), Code: rep.Finding().Code, took: "-"}
 	if read := rep.Check(receipt.StepParse); read.Status == receipt.StatusPassed && read.Stated != "" {
 		r.foreign = r.Source
 	}

@@ -60,7 +60,7 @@ func (p *githubPrinter) Report(rep *receipt.Report, _ []byte) error {
 		return nil
 	}
 	f := rep.Finding()
-	a := annotation{file: rep.Source, title: fmt.Sprintf("%s, %s", word(rep), coded(f.Code, f.Cause)), text: ReasonLine(f)}
+	a := annotation{file: rep.Source, title: fmt.Sprintf("%s, %s", Word(rep), coded(f.Code, f.Cause)), text: ReasonLine(f)}
 	if rep.Listed {
 		a.line = rep.Index
 	}

@@ -66,7 +66,7 @@ func (p *junitPrinter) Report(rep *receipt.Report, _ []byte) error {
 	// An undecided receipt is an error and not a failure, because nothing is invalid.
 	f := rep.Finding()
 	c := junitCase{Class: rep.Source, Name: rep.Address()}
-	cause := &junitCause{string(f.Code), fmt.Sprintf("%s, %s: %s", word(rep), coded(f.Code, f.Cause), ReasonLine(f)), findingLines(f)}
+	cause := &junitCause{string(f.Code), fmt.Sprintf("%s, %s: %s", Word(rep), coded(f.Code, f.Cause), ReasonLine(f)), findingLines(f)}
 	switch rep.Verdict {
 	case receipt.Refuted:
 		c.Failure = cause

@@ -81,7 +81,7 @@ func (l *problems) Report(rep *receipt.Report, _ []byte) error {
 		return nil
 	}
 	f := rep.Finding()
-	p := problem{level: levelWarning, rule: f.Code, title: word(rep) + ", " + coded(f.Code, f.Cause), source: rep.Source,
+	p := problem{level: levelWarning, rule: f.Code, title: Word(rep) + ", " + coded(f.Code, f.Cause), source: rep.Source,
 		text: cli.EscapeLine(ReasonLine(f)), id: string(rep.ReceiptID) + "\x00" + f.Pointer}
 	if rep.Verdict == receipt.Refuted {
 		p.level = levelError

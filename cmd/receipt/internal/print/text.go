@@ -117,16 +117,16 @@ func (b *Block) Prose(label, text string) {
 }
 
 func (p *TextPrinter) headline(b *Block, rep *receipt.Report) {
-	text := p.paint(rep.Verdict, word(rep))
+	text := p.paint(rep.Verdict, Word(rep))
 	if rep.Verdict != receipt.Verified {
 		text += ", " + coded(rep.Finding().Code, rep.Finding().Cause)
 	}
 	fmt.Fprintf(b, "%s: %s\n", cli.EscapeLine(rep.Address()), text)
 }
 
-// word returns a single word for the verdict. If signatures were not checked, a receipt is never
+// Word returns a single word for the verdict. If signatures were not checked, a receipt is never
 // called verified, because anyone can write a receipt that matches its stated hash.
-func word(rep *receipt.Report) string {
+func Word(rep *receipt.Report) string {
 	if rep.Verdict == receipt.Verified && rep.Scope == receipt.ScopeIntegrity {
 		return "intact"
 	}
