@@ -270,10 +270,7 @@ func TestShared(t *testing.T) {
 		want[name] = fmt.Sprint(use(s))
 	}
 
-	rounds := 2
-	if testsize.Full() {
-		rounds = 8
-	}
+	rounds := testsize.Of(2, 8)
 	concurrently(func(g int) {
 		names := slices.Sorted(maps.Keys(uses))
 		for i := range rounds * len(names) {

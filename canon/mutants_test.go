@@ -16,10 +16,7 @@ import (
 // all previous inputs must behave like a new one.
 func TestMutants(t *testing.T) {
 	seeds := mutantSeeds(t)
-	count := 1000
-	if testsize.Full() {
-		count = 50_000
-	}
+	count := testsize.Of(1000, 50_000)
 	var reused Document
 	codes, accepted, same := map[Code]int{}, 0, 0
 	for i := range count {

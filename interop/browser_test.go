@@ -36,10 +36,7 @@ func TestBrowser(t *testing.T) {
 	})
 	server := httptest.NewServer(mux)
 	defer server.Close()
-	every := 10
-	if testsize.Full() {
-		every = 1
-	}
+	every := testsize.Of(10, 1)
 	cases := corpus(t)
 
 	pages := map[string]string{

@@ -46,10 +46,7 @@ func TestFixtures(t *testing.T) {
 // three verdicts occur.
 func TestMutants(t *testing.T) {
 	need(t)
-	n := 500
-	if testsize.Full() {
-		n = 5000
-	}
+	n := testsize.Of(500, 5000)
 	counts, differences, err := compare(n, 1, false)
 	if err != nil {
 		t.Fatal(err)
@@ -71,10 +68,7 @@ func TestMutants(t *testing.T) {
 // each mutant of a case, and that all verdicts occur.
 func TestCaseMutants(t *testing.T) {
 	need(t)
-	n := 100
-	if testsize.Full() {
-		n = 500
-	}
+	n := testsize.Of(100, 500)
 	counts, differences, err := compareCases(n, 1)
 	if err != nil {
 		t.Fatal(err)

@@ -143,10 +143,7 @@ func rootsOf(list []canon.Digest) []merkle.Hash {
 //	POSTGRES_SCHEDULES=10000 go test -run TestRootsStay -timeout 30m .
 func TestRootsStay(t *testing.T) {
 	const each = 25 // in one ledger
-	ledgers := 4
-	if testsize.Full() {
-		ledgers = 20
-	}
+	ledgers := testsize.Of(4, 20)
 	if text := os.Getenv("POSTGRES_SCHEDULES"); text != "" {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < each {

@@ -48,10 +48,7 @@ func candidates() map[string][]string {
 // TestDisclosedTogether verifies runs with several receipts and disclosure files. The verdicts must
 // match the results of an oracle that works on plain JSON values.
 func TestDisclosedTogether(t *testing.T) {
-	n := 1_500
-	if testsize.Full() {
-		n = 10_000
-	}
+	n := testsize.Of(1_500, 3_000, 10_000)
 	counts := map[string]int{}
 	for i := range n {
 		r := rand.New(rand.NewPCG(uint64(i), 6))

@@ -27,10 +27,7 @@ import (
 // failing mutant is identified by its seed and number, which are sufficient to reproduce it,
 // regardless of the total number of mutants.
 func TestMutants(t *testing.T) {
-	count, seed := numberOf(t, "MUTANTS", 500), numberOf(t, "MUTANTS_SEED", 1)
-	if testsize.Full() {
-		count = max(count, 100_000)
-	}
+	count, seed := numberOf(t, "MUTANTS", testsize.Of(500, 20_000, 100_000)), numberOf(t, "MUTANTS_SEED", 1)
 	f, list := newForger(t), judgments(t)
 	defer debug.SetGCPercent(debug.SetGCPercent(400))
 	workers := runtime.GOMAXPROCS(0)

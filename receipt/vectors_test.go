@@ -103,10 +103,7 @@ func TestEveryVector(t *testing.T) {
 // TestEveryInstance verifies receipts that contain the values from JSON Schema test suites, each in
 // several places.
 func TestEveryInstance(t *testing.T) {
-	b, turn, part := newBench(t), 0, 32
-	if testsize.Full() {
-		part = 1
-	}
+	b, turn, part := newBench(t), 0, testsize.Of(32, 5, 1)
 	for _, dir := range []string{"json-schema-suite", "json-patch-tests", "cbor-appendix-a", "jcs-cyberphone", "jcs-gowebpki"} {
 		for name, text := range filesBelow(t, vectors.Dir(t, dir), 3) {
 			suite := mutate.Parse(text)
@@ -146,10 +143,7 @@ func instances(v *mutate.Value) (list []*mutate.Value) {
 // TestEveryNumber verifies receipts that contain decimal strings that are difficult to parse.
 func TestEveryNumber(t *testing.T) {
 	b := newBench(t)
-	step := 24
-	if testsize.Full() {
-		step = 1
-	}
+	step := testsize.Of(24, 5, 1)
 	for name, text := range filesBelow(t, vectors.Dir(t, "numbers-parse-fxx"), 3) {
 		if !strings.HasSuffix(name, ".txt") {
 			continue

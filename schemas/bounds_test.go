@@ -171,10 +171,7 @@ func TestHugeWrongDocument(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
 	}
-	elements := 500_000
-	if testsize.Full() {
-		elements = 2_000_000
-	}
+	elements := testsize.Of(500_000, 2_000_000)
 	var before, after runtime.MemStats
 	for _, src := range []string{
 		`{"approvals": [` + strings.Repeat("0,", elements) + `0]}`,

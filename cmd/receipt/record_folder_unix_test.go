@@ -122,10 +122,7 @@ func TestRecordFolderKilled(t *testing.T) {
 	receiptRun(t, 0, append(recordFolder(), "--dry-run")...)
 	took := time.Since(began)
 
-	kills := 8
-	if testsize.Full() {
-		kills = 60
-	}
+	kills := testsize.Of(8, 60)
 	during := 0 // the command was still running when it was killed
 	for n := range kills {
 		cmd := exec.Command("receipt", recordFolder()...)

@@ -96,10 +96,7 @@ func drafted(path string) ([]byte, error) {
 
 // TestGenerated verifies the numbers in the headlines of 1,000 random receipts.
 func TestGenerated(t *testing.T) {
-	n := 1000
-	if testsize.Full() {
-		n = 20_000
-	}
+	n := testsize.Of(1000, 4_000, 20_000)
 	random := rand.New(rand.NewPCG(27, 1))
 	for i := range n {
 		text, err := json.Marshal(randomReceipt(random))

@@ -271,10 +271,7 @@ func gist(t *testing.T, s *stream.Summary) string {
 // TestEngineAgrees verifies that an engine returns the same summary as a single machine, byte for
 // byte, regardless of the order and the division into parts, and that both find the planted faults.
 func TestEngineAgrees(t *testing.T) {
-	n, cases := 600, 6
-	if testsize.Full() {
-		n, cases = 3000, 40
-	}
+	n, cases := testsize.Of(600, 3000), testsize.Of(6, 10, 40)
 	l, err := lake.New(n, 1)
 	if err != nil {
 		t.Fatal(err)

@@ -167,10 +167,7 @@ func (g *tangle) asked(list []knot) (o stream.Options) {
 // receipt and for the entire input, regardless of how the receipts are distributed. There are few
 // streams, IDs, and hashes, some of which are forged, and there are copies with different outcomes.
 func TestTangleAgrees(t *testing.T) {
-	cases := 60
-	if testsize.Full() {
-		cases = 1200
-	}
+	cases := testsize.Of(60, 400, 1200)
 	g, policies := newTangle(t), []*receipt.Verifier{verifier(t, receipt.Policy{NoInputDigest: true}), verifier(t, receipt.Policy{NoInputDigest: true, Strict: true})}
 	for seed := range cases {
 		list := g.list(uint64(seed), 1+seed%18)

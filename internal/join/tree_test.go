@@ -160,10 +160,7 @@ func claim(t *testing.T, leaves []merkle.Hash, dice *rand.Rand) []byte {
 // TestTreeAgrees verifies that a single machine and an engine return the same result for each
 // receipt and for the entire input, regardless of what a checkpoint claims.
 func TestTreeAgrees(t *testing.T) {
-	cases := 75
-	if testsize.Full() {
-		cases = 2000
-	}
+	cases := testsize.Of(75, 400, 2000)
 	l, err := lake.New(400, 1)
 	if err != nil {
 		t.Fatal(err)

@@ -304,10 +304,7 @@ func TestMutants(t *testing.T) {
 		t.Fatal("the token does not verify")
 	}
 
-	n := 1000
-	if testsize.Full() {
-		n = 10_000
-	}
+	n := testsize.Of(1000, 10_000)
 	random := mathrand.New(mathrand.NewPCG(3161, 0))
 	for i := range n {
 		mutant := slices.Clone(token)

@@ -256,10 +256,7 @@ func cutLastLine(note []byte) (rest, line []byte, ok bool) {
 // The fault occurs at a random time while the log grows. Honest growth must not lead to any finding
 // except growth.
 func TestFaults(t *testing.T) {
-	rounds := 3
-	if testsize.Full() {
-		rounds = 8
-	}
+	rounds := testsize.Of(3, 8)
 	for name, fault := range faults {
 		for round := range rounds {
 			r := rand.New(rand.NewPCG(uint64(round), 7))

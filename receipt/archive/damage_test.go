@@ -41,10 +41,7 @@ func TestEveryBit(t *testing.T) {
 		t.Fatalf("the receipt itself does not verify: %v", err)
 	}
 	decoded, verified := 0, 0
-	step := 3
-	if testsize.Full() {
-		step = 1
-	}
+	step := testsize.Of(3, 1)
 	for bit := 0; bit < 8*len(item); bit += step {
 		damaged := bytes.Clone(item)
 		damaged[bit/8] ^= 1 << (bit % 8)

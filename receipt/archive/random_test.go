@@ -17,10 +17,7 @@ func TestRandom(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8949, 268))
 	c, o := archive.NewCodec(), newOracle()
 	kinds := map[canon.Kind]int{}
-	documents := 3_000
-	if testsize.Full() {
-		documents = 10_000
-	}
+	documents := testsize.Of(3_000, 10_000)
 	for i := range documents {
 		g := generator{rng: rng, budget: 60}
 		g.value(1 + rng.IntN(8))

@@ -206,10 +206,7 @@ func TestOracle(t *testing.T) {
 
 	// Random bundles contain values and names for all rules, in any order and at any depth.
 	random := rand.New(rand.NewPCG(1, 2))
-	n := 40
-	if testsize.Full() {
-		n = 150
-	}
+	n := testsize.Of(40, 150)
 	for range n {
 		local := tree(t, file(t, "local.json"))
 		local["metadata"] = map[string]any{"any": grown(random, 4)}

@@ -72,10 +72,7 @@ func (n *name) has(role string) bool { return slices.Contains(n.roles, role) }
 // TestNames verifies that verdicts match the results of an oracle that identifies keys only by
 // their material.
 func TestNames(t *testing.T) {
-	n := 1_500
-	if testsize.Full() {
-		n = 10_000
-	}
+	n := testsize.Of(1_500, 10_000)
 
 	receipts := map[string]*receipt.Sealed{}
 	counts := map[string]int{}

@@ -96,10 +96,8 @@ func TestShapeAlone(t *testing.T) {
 // lines. The memory in use must not exceed a limit, which depends on this count and on the longest
 // line.
 func TestKept(t *testing.T) {
-	size, room := int64(32<<20), int64(2<<20) // room is the memory that any log needs
-	if !testsize.Full() {
-		size, room = 256<<10, 128<<10
-	}
+	size := int64(testsize.Of(256<<10, 8<<20, 32<<20))
+	room := int64(testsize.Of(128<<10, 2<<20))        // the memory that any log needs
 	defer debug.SetGCPercent(debug.SetGCPercent(400)) // only the memory that remains after a collection is measured
 	for _, s := range shapes() {
 		if s.most > 0 {

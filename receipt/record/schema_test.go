@@ -208,10 +208,8 @@ func beyondType(member string) bool {
 // too. By default, each member is tested with only some of the probes, but every probe is used.
 // Objects and arrays are tested with all probes in the first kind that contains them.
 func TestSchemaAgrees(t *testing.T) {
-	s, tried, turn, least, part := newEventSchema(t), 0, 0, 500, 20
-	if testsize.Full() {
-		least, part = 10_000, 1
-	}
+	s, tried, turn, part := newEventSchema(t), 0, 0, testsize.Of(20, 4, 1)
+	least := 10_000 / part
 	all, whole := probes(), map[string]bool{}
 	nested := []string{"signatures", "approval_request", "autonomy_budget", "model_route", "fs_writes", "network_egress", "logs", "write_continuity", "about"} // each probe is intended for one of these members
 	kinds := record.KindMembers()

@@ -54,12 +54,7 @@ func (w *world) check() string {
 }
 
 // howMany returns how many worlds of each form to test.
-func howMany() uint64 {
-	if !testsize.Full() {
-		return 500
-	}
-	return 10_000
-}
+func howMany() uint64 { return uint64(testsize.Of(500, 2_500, 10_000)) }
 
 // eachWorld checks worlds. If some are faulty, it prints a few of them, reduced to the episodes
 // that are needed to reproduce the fault.

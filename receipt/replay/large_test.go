@@ -96,7 +96,7 @@ func (l *longLog) ReadAt(p []byte, at int64) (n int, err error) {
 // two digests per event; otherwise, reading, planning, and replaying use little memory.
 func TestLongLog(t *testing.T) {
 	if !testsize.Full() {
-		t.Skip("it takes some seconds; CI=1 runs it")
+		t.Skip("it takes some seconds; CI=true runs it")
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(20)) // keeps the amount of garbage on the heap small
 	before := inUse()

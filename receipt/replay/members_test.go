@@ -249,10 +249,7 @@ func TestEachMember(t *testing.T) {
 		}
 
 		receipts, refuted := 0, 0
-		step := 5
-		if testsize.Full() {
-			step = 1
-		}
+		step := testsize.Of(5, 1)
 		for i, c := range changes(d) {
 			if i%step != 0 {
 				continue
@@ -280,10 +277,7 @@ func TestEachMember(t *testing.T) {
 // draft from the log and the request. Equal members must be verified. Each difference must be
 // refuted, be part of a finding, or be listed as not checked.
 func TestCheckIsCompare(t *testing.T) {
-	cases := 300
-	if testsize.Full() {
-		cases = 5000
-	}
+	cases := testsize.Of(300, 5000)
 	outcomes := map[receipt.Verdict]int{}
 	for seed := uint64(0); cases > 0; seed++ {
 		d := dice{mathrand.New(mathrand.NewPCG(seed, 27))}

@@ -315,10 +315,7 @@ func places(d members) (list []place) {
 // uses 2,000 logs at full size, and 50 otherwise. The variable RECEIPT_REPLAYS sets another number
 // of logs, such as 10000.
 func TestRandomReplays(t *testing.T) {
-	logs := 50
-	if testsize.Full() {
-		logs = 2000
-	}
+	logs := testsize.Of(50, 2000)
 	if n, err := strconv.Atoi(os.Getenv("RECEIPT_REPLAYS")); err == nil {
 		logs = n
 	}

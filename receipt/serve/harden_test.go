@@ -398,10 +398,7 @@ func TestHosts(t *testing.T) {
 func TestSaturated(t *testing.T) {
 	before := runtime.NumGoroutine()
 	t.Run("posts", func(t *testing.T) {
-		posts := 500
-		if testsize.Full() {
-			posts = 1000
-		}
+		posts := testsize.Of(500, 1000)
 		o := options(t)
 		o.Limits.Requests, o.Limits.Memory = 64, 16<<20
 		h := start(t, o)

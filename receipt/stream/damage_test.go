@@ -30,10 +30,7 @@ func (r result) findings() (list []string) {
 func TestDamage(t *testing.T) {
 	const n = 30
 	list := newWriter(t, "a").many(n)
-	tries := 40
-	if testsize.Full() {
-		tries = 120
-	}
+	tries := testsize.Of(40, 120)
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range tries {
 		i := rng.IntN(n)

@@ -237,10 +237,7 @@ func gist(s *stream.Summary) string {
 // single run over all receipts, regardless of the faults and of how the receipts are divided into
 // parts. The result must not depend on the order of merging.
 func TestOnePass(t *testing.T) {
-	cases := 120
-	if testsize.Full() && !raceEnabled {
-		cases = 10000
-	}
+	cases := testsize.Of(120, 2_000, 10_000)
 	defer debug.SetGCPercent(debug.SetGCPercent(1000))
 	known, err := receipt.NewVerifier(knows("known"), receipt.Policy{})
 	if err != nil {

@@ -48,10 +48,7 @@ func faults(t *testing.T) (whole, odd [][]byte) {
 // TestOverlapping verifies that merging parts has the same result and counts as a single run over
 // all files, even if several parts or files contain the same receipts.
 func TestOverlapping(t *testing.T) {
-	cases := 50
-	if testsize.Full() {
-		cases = 600
-	}
+	cases := testsize.Of(50, 600)
 	whole, odd := faults(t)
 	c := rand.New(rand.NewPCG(13, 2))
 	seen := map[string]int{}

@@ -111,10 +111,7 @@ func readBack(t *testing.T, file []byte) (groups int, list []rows.Row) {
 func TestNullIsNull(t *testing.T) {
 	c := rand.New(rand.NewPCG(1, 2))
 	full := task(t)
-	rounds := 100
-	if testsize.Full() {
-		rounds = 300
-	}
+	rounds := testsize.Of(100, 300)
 	for round := range rounds {
 		var file bytes.Buffer
 		w := parquet.NewWriter(&file)
@@ -247,10 +244,7 @@ func TestGroupsAreBounded(t *testing.T) {
 
 // TestMemory verifies that memory use does not grow with the number of rows.
 func TestMemory(t *testing.T) {
-	n := 150_000
-	if testsize.Full() {
-		n = 1_000_000
-	}
+	n := testsize.Of(150_000, 1_000_000)
 	row := task(t)
 	w := parquet.NewWriter(io.Discard)
 	var most uint64

@@ -651,10 +651,7 @@ func oneChain(t *testing.T, receipts []*receipt.Sealed) {
 // message may be lost, duplicated, or placed inside the other turn, and each turn must have one
 // receipt in a single chain.
 func TestResumeRaces(t *testing.T) {
-	rounds := 20
-	if testsize.Full() {
-		rounds = 200
-	}
+	rounds := testsize.Of(20, 200)
 	m := new(memory)
 	c := talk(t, m, func(_ context.Context, s *state) ([]message, error) {
 		if strings.Contains(string(s.messages[s.inbound]), "wait") {

@@ -568,10 +568,7 @@ func TestRecordable(t *testing.T) {
 // TestManySessions verifies that each of a hundred concurrent clients has its own tasks in its own
 // order.
 func TestManySessions(t *testing.T) {
-	sessions := 30
-	if testsize.Full() {
-		sessions = 100
-	}
+	sessions := testsize.Of(30, 100)
 	o := options(t, t.TempDir())
 	_, c := start(t, o)
 	c.begin()

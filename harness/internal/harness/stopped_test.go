@@ -57,10 +57,7 @@ func (m *mill) tool() harness.Tool {
 // TestCanceledAtWork verifies that a receipt lists the effects of a tool even if the task was
 // canceled in the meantime, and lists no other effects.
 func TestCanceledAtWork(t *testing.T) {
-	rounds := 30
-	if testsize.Full() {
-		rounds = 200
-	}
+	rounds := testsize.Of(30, 200)
 	for _, deaf := range []bool{false, true} {
 		o, m := options(t, t.TempDir()), &mill{deaf: deaf}
 		o.Tools, o.Module = []harness.Tool{m.tool()}, callTool("mill")

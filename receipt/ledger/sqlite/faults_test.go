@@ -29,10 +29,7 @@ func TestFaults(t *testing.T) {
 		t.Skip("it starts some hundred processes")
 	}
 	tracer := strace.Path(t)
-	step := 24 // tests one call in this many
-	if testsize.Full() {
-		step = 1
-	}
+	step := testsize.Of(24, 5, 1) // tests one call in this many
 	base, possible, injected := filled(t, 3), 0, 0
 	calls := []string{"pwrite64", "fsync", "ftruncate", "open", "unlink", "close"}
 	_, _, log := withFault(t, tracer, base, strings.Join(calls, ","), "retval=0:when=65535") // that is, never

@@ -375,10 +375,7 @@ func TestMarkDamaged(t *testing.T) {
 func TestOpenedMeanwhile(t *testing.T) {
 	path := filled(t, 1)
 	writers(t, path, 2)
-	times := 30
-	if testsize.Full() {
-		times = 100
-	}
+	times := testsize.Of(30, 100)
 	for range times {
 		l, err := sqlite.Open(t.Context(), path)
 		if err != nil {

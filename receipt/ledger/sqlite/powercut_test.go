@@ -38,10 +38,7 @@ func TestPowerCut(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it opens a thousand ledgers")
 	}
-	step := 48
-	if testsize.Full() {
-		step = 2
-	}
+	step := testsize.Of(48, 8, 2)
 	folder := t.TempDir()
 	calls := traced(t, folder)
 	random := rand.New(rand.NewPCG(1, 2))

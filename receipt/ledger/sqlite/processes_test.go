@@ -104,10 +104,7 @@ func start(t *testing.T, path, prefix string, count, goroutines int) (*exec.Cmd,
 // issue into one stream at the same time. Some of the processes issue from several goroutines.
 func TestProcesses(t *testing.T) {
 	const processes = 8
-	each := 1000
-	if !testsize.Full() {
-		each = 25
-	}
+	each := testsize.Of(25, 250, 1000)
 	path := filepath.Join(t.TempDir(), "ledger.db")
 	l, err := sqlite.Create(context.Background(), path)
 	if err != nil {

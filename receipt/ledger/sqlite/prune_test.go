@@ -772,10 +772,7 @@ func pruner(task string) error {
 // remain or none of them.
 func TestPruneKilled(t *testing.T) {
 	const receipts = 60
-	rounds := 6
-	if testsize.Full() {
-		rounds = 40
-	}
+	rounds := testsize.Of(6, 15, 40)
 	whole := filledOne(t, receipts)
 	data, err := os.ReadFile(whole)
 	if err != nil {

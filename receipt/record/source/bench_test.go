@@ -108,10 +108,7 @@ func TestLargeLogs(t *testing.T) {
 	if testing.Short() {
 		t.Skip("reads large logs")
 	}
-	size := 8_000_000
-	if testsize.Full() {
-		size = 100_000_000
-	}
+	size := testsize.Of(8_000_000, 100_000_000)
 	const at = `"timestamp":"2026-06-25T10:00:00Z"`
 	result := strings.Repeat(`the \"quick\" brown fox\tjumps over the lazy dog\n`, 400)
 	between := func(i int) string { return ",\n"[:min(i, 1)*2] }

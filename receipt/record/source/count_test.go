@@ -32,7 +32,7 @@ type counted struct {
 	}
 }
 
-var generated = flag.Int("generated", 0, "logs of each kind that TestCount generates (default: 100, or 1,000 at full size)")
+var generated = flag.Int("generated", 0, "logs of each kind that TestCount generates (default: 100, or more with CI set)")
 
 // TestCount compares drafts with the counts of another program. It uses generated logs and all
 // public logs of the kinds that the program supports.
@@ -48,10 +48,7 @@ func TestCount(t *testing.T) {
 			}
 		}
 	}
-	logs := 100
-	if testsize.Full() {
-		logs = 1_000
-	}
+	logs := testsize.Of(100, 300, 1_000)
 	for _, args := range [][]string{public, {"--generate", strconv.Itoa(cmp.Or(*generated, logs)), "1"}} {
 		out, err := exec.Command("python3", append([]string{"testdata/count.py"}, args...)...).Output()
 		if err != nil {

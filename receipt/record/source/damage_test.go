@@ -24,10 +24,7 @@ import (
 // If a damage results in a log that an agent might write, it is listed as an exception.
 func TestDamage(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 8))
-	each, size := 40, 60_000
-	if testsize.Full() {
-		each, size = 100, 120_000
-	}
+	each, size := testsize.Of(40, 50, 100), testsize.Of(60_000, 80_000, 120_000)
 	damages := 0
 	for _, name := range publicLogs(t) {
 		text, err := os.ReadFile(name)

@@ -68,10 +68,7 @@ func tryRead(t testing.TB, log []byte) *receipt.Draft {
 // anything that is not recorded in a line.
 func TestHostile(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
-	cuts, mixtures := 1, 1
-	if testsize.Full() {
-		cuts, mixtures = 12, 4
-	}
+	cuts, mixtures := testsize.Of(1, 4, 12), testsize.Of(1, 2, 4)
 	logs := samples(t)
 	for _, name := range slices.Sorted(maps.Keys(logs)) {
 		log := logs[name]

@@ -45,13 +45,10 @@ func (r told) sums() map[string]string {
 // TestMutants verifies that, if the type of a value in a log is changed, each sum that changes,
 // each outcome that improves, and each list that becomes shorter is marked as unreported. By
 // default, the test changes each place in a kind of line only in the first log that contains the
-// place; at full size, it changes the place in every log.
+// place; with CI=all, it changes the place in every log.
 func TestMutants(t *testing.T) {
 	random, mutants := rand.New(rand.NewPCG(3, 4)), 0
-	all, size := testsize.Full(), 20_000
-	if all {
-		size = 30_000
-	}
+	all, size := testsize.All(), testsize.Of(20_000, 25_000, 30_000)
 	logs, seen := samples(t), map[string]bool{}
 	for _, name := range slices.Sorted(maps.Keys(logs)) {
 		if len(logs[name]) > size {

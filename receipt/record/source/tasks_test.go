@@ -185,11 +185,9 @@ func TestTasksAreTheSession(t *testing.T) {
 // TestTasksStay verifies that the receipt of a task does not change when its log grows, if another
 // task follows and no call is open.
 func TestTasksStay(t *testing.T) {
-	followed, cuts, every := 0, 8, 6
+	followed, cuts, every := 0, testsize.Of(8, 16, 40), testsize.Of(6, 3, 1)
 	if testing.Short() {
 		cuts = 4
-	} else if testsize.Full() {
-		cuts, every = 40, 1
 	}
 	for _, logs := range cuttable(t) {
 		final := map[string]string{}

@@ -25,10 +25,7 @@ const unheard = "x_unheard_of"
 // logs. At full size, the test replaces fewer types in larger logs.
 func TestUnread(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
-	places, size := 8, 200_000
-	if testsize.Full() {
-		places, size = 150, 8<<20
-	}
+	places, size := testsize.Of(8, 40, 150), testsize.Of(200_000, 8<<20)
 	replaced := 0
 	for _, name := range publicLogs(t) {
 		text, err := os.ReadFile(name)
