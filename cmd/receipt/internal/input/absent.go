@@ -3,6 +3,7 @@ package input
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -26,9 +27,10 @@ func absent(path string) string {
 		return how
 	}
 
-	// The name is compared with the files in the same directory.
+	// The name is compared with the files in the same directory. A file with another number is
+	// probably another part of the same set.
 	dir, name := filepath.Split(path)
-	if near := nearestName(name, namesIn(filepath.Clean(dir))); near != "" {
+	if near := nearestName(name, namesIn(filepath.Clean(dir))); near != "" && unnumbered(near) != unnumbered(name) {
 		return "did you mean " + cli.ShellFile(dir+near) + "?"
 	}
 	return "check the path; - reads stdin"
@@ -46,12 +48,7 @@ func nearestName(name string, names []string) string {
 		return ""
 	}
 
-	var alike []string
-	for _, n := range names {
-		if stem(n) == near {
-			alike = append(alike, n)
-		}
-	}
+	alike := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return stem(n) != near })
 	if best := cli.Nearest(name, alike); best != "" {
 		return best
 	}
@@ -59,6 +56,16 @@ func nearestName(name string, names []string) string {
 }
 
 func stem(name string) string { return strings.TrimSuffix(name, filepath.Ext(name)) }
+
+// unnumbered returns name without digits.
+func unnumbered(name string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= '0' && r <= '9' {
+			return -1
+		}
+		return r
+	}, name)
+}
 
 func exists(path string) bool {
 	_, err := os.Stat(path)
