@@ -40,17 +40,13 @@ var chores = map[string]chore{
 // there are no more calls. The call either fails or kills the process. A command that reports
 // success must have written everything, both to files and to stdout. After a failure, each file
 // must be either complete or absent. Afterward, the command must succeed without a fault. With
-// RECEIPT_FAULTS=all, every call is tested.
+// CI=all, every call is tested.
 func TestEachCallFails(t *testing.T) {
-	if testing.Short() || !testsize.Full() && os.Getenv("RECEIPT_FAULTS") == "" {
+	if !testsize.Full() {
 		t.Skip("it starts some hundred processes")
 	}
 	strace.Path(t)
-	step := 17 // for frequent calls, only one in this many calls is tested
-	if os.Getenv("RECEIPT_FAULTS") == "all" {
-		step = 1
-	}
-
+	step := testsize.Of(51, 51, 1) // for frequent calls, only one in this many calls is tested
 	injected := 0
 	for name, c := range chores {
 		t.Run(name, func(t *testing.T) {

@@ -50,9 +50,9 @@ func TestWork(t *testing.T) {
 // TestEachCallFails injects a fault into the nth system call of each kind, in each thread of a
 // process that adds hashes to a log. The call either fails or ends the process. Afterward, the log
 // must open, contain all acknowledged hashes once, and accept the same hashes again. With
-// LOG_FAULTS=all, every call is tested.
+// CI=all, every call is tested.
 func TestEachCallFails(t *testing.T) {
-	if testing.Short() || !testsize.Full() && os.Getenv("LOG_FAULTS") == "" {
+	if !testsize.Full() {
 		t.Skip("it starts many processes")
 	}
 	strace.Path(t)
@@ -61,10 +61,7 @@ func TestEachCallFails(t *testing.T) {
 	addAll(t, l, policyOf(newConfig(t, base, "k")), []canon.Digest{hashOf(0), hashOf(1)})
 	closeLog(t, l)
 
-	step, injected := 9, 0
-	if os.Getenv("LOG_FAULTS") == "all" {
-		step = 1
-	}
+	step, injected := testsize.Of(9, 9, 1), 0
 	for _, fault := range []string{
 		"openat:error=EIO", "write:error=EIO", "write:error=ENOSPC", "fsync:error=EIO", "linkat:error=EIO", "renameat:error=EIO", "mkdirat:error=EIO", "close:error=EIO",
 		"write:signal=KILL", "fsync:signal=KILL", "linkat:signal=KILL", "renameat:signal=KILL", "openat:signal=KILL",
