@@ -241,7 +241,7 @@ func verdictIn(t *testing.T, text string) string {
 // merged verdict may also be undecided if some parts, but not all, are selections.
 // RECEIPT_MERGE_CASES sets the number of cases.
 func TestMergeRandomly(t *testing.T) {
-	cases := testsize.Of(20, 300)
+	cases := testsize.Of(20, 100, 300)
 	if n, err := strconv.Atoi(os.Getenv("RECEIPT_MERGE_CASES")); err == nil {
 		cases = n
 	}

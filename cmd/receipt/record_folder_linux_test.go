@@ -19,10 +19,8 @@ func TestRecordFolderMemory(t *testing.T) {
 		t.Skip("it writes and reads hundreds of megabytes")
 	}
 	sessions := folderOfLogs(t)
-	files, most := 4, int64(110<<10) // limit in KB; the command needs about 60 MB for a small input
-	if testsize.Full() {
-		files, most = 40, 140<<10
-	}
+	files := testsize.Of(4, 12, 40)
+	most := int64(testsize.Of(110, 140)) << 10 // limit in KB; the command needs about 60 MB for a small input
 	text := strings.Repeat("nothing to see here. ", 200)
 	var lines bytes.Buffer
 	for n := range files {

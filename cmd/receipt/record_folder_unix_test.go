@@ -29,10 +29,7 @@ const (
 // returns the number of sessions.
 func folderOfLogs(t *testing.T) (sessions int) {
 	t.Helper()
-	sessions = 5 // one session in each directory
-	if testsize.Full() {
-		sessions = 40
-	}
+	sessions = testsize.Of(5, 40) // one session or more in each directory
 	key := fixture(t, "keys/key_2026_04.private.json")
 	t.Chdir(t.TempDir())
 	writeFile(t, "key.json", key)
@@ -122,7 +119,7 @@ func TestRecordFolderKilled(t *testing.T) {
 	receiptRun(t, 0, append(recordFolder(), "--dry-run")...)
 	took := time.Since(began)
 
-	kills := testsize.Of(8, 60)
+	kills := testsize.Of(8, 20, 60)
 	during := 0 // the command was still running when it was killed
 	for n := range kills {
 		cmd := exec.Command("receipt", recordFolder()...)
