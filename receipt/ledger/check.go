@@ -13,13 +13,15 @@ import (
 type Checked struct {
 	Receipts  int // number of rows that were read
 	Verified  int
-	Undecided int // intact receipts that lack evidence for verifying their signatures
+	Undecided int // intact receipts for which evidence is missing
 	Streams   []StreamHead
 	Pruned    int  // receipts that are only in archives and whose hashes match the roots of checkpoints
 	Unsigned  int  // unsigned checkpoints of pruned receipts: no trusted key of their log signed them
 	Audited   bool // whether the structures of the database, and rows that belong to no stream, were checked; see Check
 	Marked    bool // whether the end of the ledger was compared with an external record
 	Faults    int  // number of faults that were passed to the callback of Check
+
+	Codes map[receipt.Code]int // the reasons of the undecided receipts, with the number of receipts for each
 }
 
 // Verdict returns the verdict on the ledger. It is refuted if there are faults, undecided if there
@@ -48,7 +50,7 @@ func (c *Checked) Verdict() receipt.Verdict {
 // the head, only an external record, such as the FILE-head of a SQLite ledger, shows that they are
 // missing. If there is no such record, compare the heads with copies that were stored elsewhere.
 func Check(ctx context.Context, r Reader, v *receipt.Verifier, report func(Fault), seen func(receipts int)) (*Checked, error) {
-	c := &checker{Reader: r, ctx: ctx, verifier: v, tell: report, seen: seen}
+	c := &checker{Reader: r, Checked: Checked{Codes: map[receipt.Code]int{}}, ctx: ctx, verifier: v, tell: report, seen: seen}
 	if seen == nil {
 		c.seen = func(int) {}
 	}
@@ -184,9 +186,10 @@ func (c *checker) chain(s StreamHead) error {
 
 		// The row must contain the position at which it was found.
 		r.Stream, r.Position = s.Stream, position
-		c.read(r)
+		linked := known && follows(r.Link, last.Hash)
+		c.read(r, linked)
 		if known {
-			c.follows(r, last)
+			c.follows(r, last, linked)
 		}
 		last, known = r, true
 	}
@@ -199,7 +202,7 @@ func (c *checker) chain(s StreamHead) error {
 }
 
 // read checks the content of a row, unless the receipt was pruned.
-func (c *checker) read(r *Row) {
+func (c *checker) read(r *Row, linked bool) {
 	if r.Pruned {
 		c.Pruned++
 		if fault := r.empty(); fault != nil {
@@ -207,14 +210,14 @@ func (c *checker) read(r *Row) {
 		}
 	} else {
 		c.Receipts++
-		c.judge(r)
+		c.judge(r, linked)
 	}
 	c.seen(c.Receipts + c.Pruned)
 }
 
-// follows checks whether a row follows the previous row.
-func (c *checker) follows(r, last *Row) {
-	if !follows(r.Link, last.Hash) {
+// follows reports a fault unless a row follows the previous row.
+func (c *checker) follows(r, last *Row, linked bool) {
+	if !linked {
 		c.fault(*r.fault(string(receipt.CodeChainBreak), "it names another predecessor than the receipt before it, which has the hash %v", last.Hash))
 	}
 	if r.Sequence <= last.Sequence {
@@ -234,14 +237,19 @@ func (c *checker) missing(s *StreamHead, position uint64, known bool, last canon
 	c.fault(f)
 }
 
-// judge verifies a receipt and compares it with its row.
-func (c *checker) judge(r *Row) {
+// judge verifies a receipt and compares it with its row. linked reports whether the row follows the
+// previous row; a strict policy requires this.
+func (c *checker) judge(r *Row, linked bool) {
 	c.verifier.VerifyBytes(r.JSON, &c.doc, &c.report)
+	if linked {
+		c.verifier.Amend(&c.report, receipt.Check{Step: receipt.StepLink, Status: receipt.StatusPassed})
+	}
 	switch c.report.Verdict {
 	case receipt.Verified:
 		c.Verified++
 	case receipt.Undecided:
 		c.Undecided++
+		c.Codes[c.report.Finding().Code]++
 	default:
 		found := c.report.Finding()
 		f := r.fault(string(found.Code), "%s", found.Detail)

@@ -132,6 +132,20 @@ func TestCheck(t *testing.T) {
 	}
 }
 
+// TestCheckStrict verifies that the links between rows count for a strict policy, and that a
+// receipt whose predecessor is missing is counted with the reason.
+func TestCheckStrict(t *testing.T) {
+	path, v := filled(t, 3), verifier(t, receipt.Policy{IntegrityOnly: true, Strict: true})
+	if c, list := faults(t, path, v); len(list) != 0 || c.Verified != 6 || len(c.Codes) != 0 {
+		t.Errorf("an intact ledger: %+v, %q", c, list)
+	}
+
+	execute(t, path, "DELETE FROM receipts WHERE receipt_id = 'a_1'")
+	if c, _ := faults(t, path, v); c.Verified != 4 || c.Undecided != 1 || c.Codes[receipt.CodeLinkNotChecked] != 1 {
+		t.Errorf("with a missing receipt: %+v", c)
+	}
+}
+
 // TestCheckReads verifies that the callback that receives a fault can read the ledger.
 func TestCheckReads(t *testing.T) {
 	ctx, path := context.Background(), filled(t, 3)

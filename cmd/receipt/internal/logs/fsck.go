@@ -11,6 +11,7 @@ import (
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/print"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/trust"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/ledger"
@@ -205,7 +206,7 @@ func (o *ledgerFsckOptions) total(e *cli.Env, path string, c *ledger.Checked, fi
 	if c.Pruned > 0 {
 		pruned = fmt.Sprintf(", %s pruned", cli.Count(c.Pruned))
 	}
-	fmt.Fprintf(e.Text(), "%s: %s: %s, %s verified, %s undecided%s, %s\n", cli.EscapeLine(path), word,
-		cli.Plural(c.Receipts, "receipt", ""), cli.Count(c.Verified), cli.Count(c.Undecided), pruned, cli.Plural(c.Faults, "fault", ""))
+	fmt.Fprintf(e.Text(), "%s: %s: %s, %s verified, %s undecided%s%s, %s\n", cli.EscapeLine(path), word,
+		cli.Plural(c.Receipts, "receipt", ""), cli.Count(c.Verified), cli.Count(c.Undecided), print.CodeCounts(c.Codes), pruned, cli.Plural(c.Faults, "fault", ""))
 	return cli.ExitWith(cli.VerdictExit(verdict))
 }

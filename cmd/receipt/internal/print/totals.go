@@ -64,7 +64,7 @@ func (t *Totals) Line(s *stream.Summary) string {
 		for _, n := range unusedEvidence(s) {
 			counts[n.Code]++
 		}
-		parts = append(parts, "unused evidence"+codeCounts(counts))
+		parts = append(parts, "unused evidence"+CodeCounts(counts))
 	}
 
 	if s.Copies > 0 {
@@ -90,7 +90,7 @@ func wholeFindings(s *stream.Summary) string {
 	for _, f := range s.Findings {
 		codes[f.Code]++
 	}
-	return cli.Plural(len(s.Findings), "finding", "about the whole input") + codeCounts(codes)
+	return cli.Plural(len(s.Findings), "finding", "about the whole input") + CodeCounts(codes)
 }
 
 // elapsedText formats a duration in tenths of a second or in larger units.
@@ -127,10 +127,11 @@ func (t *Totals) codeCounts(s *stream.Summary, v receipt.Verdict) string {
 			codes[c] = n
 		}
 	}
-	return codeCounts(codes)
+	return CodeCounts(codes)
 }
 
-func codeCounts(of map[receipt.Code]int) string {
+// CodeCounts returns a string such as " (code 3, code 1)", or "" if there are no codes.
+func CodeCounts(of map[receipt.Code]int) string {
 	var codes []string
 	for _, c := range slices.Sorted(maps.Keys(of)) {
 		codes = append(codes, fmt.Sprintf("%s %s", c, cli.Count(of[c])))
