@@ -65,6 +65,7 @@ type Run struct {
 	cut     error // reason why the sequence of items ended early, or nil
 	summary Summary
 	current *item
+	reading *Source // the source of the last document, or nil after its end
 
 	reread  *survey.Rereading
 	chains  foreign.Chains // chains of third-party receipts in the current source
@@ -191,8 +192,12 @@ func (r *Run) read(yield func(*receipt.Report) bool) error {
 func (r *Run) conclude(place placement, finished bool) {
 	s := &r.summary
 	findings := len(s.Findings)
+	if !finished {
+		place = r.judged(place)
+	}
 	place.conclude(s)
 	if !finished {
+		s.selectAll()
 		s.Findings = s.Findings[:findings]
 		s.dropNotes(receipt.CodeEvidenceUnused)
 		s.dropNotes(receipt.CodeDisclosureUnbound)
@@ -202,6 +207,23 @@ func (r *Run) conclude(place placement, finished bool) {
 	if r.covered {
 		s.dropNotes(receipt.CodeTailNotChecked)
 	}
+}
+
+// judged returns the placement of the receipts that a stopped run has judged. A survey also contains
+// the receipts after them. If too many receipts were judged, the placement contains no streams.
+func (r *Run) judged(place placement) placement {
+	all, joined := place.(*byLinks)
+	if !joined {
+		return place
+	}
+	if r.summary.roster != nil {
+		if c, err := survey.CrowdOf(r.summary.roster); err == nil {
+			if s, err := c.Survey(); err == nil {
+				return &byLinks{s, all.demands}
+			}
+		}
+	}
+	return &byLinks{survey.New(r.options.terms()), all.demands}
 }
 
 // noteUnused adds a note for each piece of evidence that no receipt in the input has used.
@@ -236,6 +258,10 @@ func (r *Run) take(it *item, place placement, yield func(*receipt.Report) bool) 
 	} else {
 		r.chains.Skip()
 	}
+	if r.reading != it.source { // counted now, because the run may stop before its end
+		r.reading = it.source
+		r.summary.Inputs.Files++
+	}
 	r.reread.Again(&it.Item)
 	it.Weigh()
 	if err := place.Place(&it.Item); err != nil {
@@ -259,7 +285,10 @@ func (r *Run) take(it *item, place placement, yield func(*receipt.Report) bool) 
 // endSource records in the summary how reading a source ended.
 func (r *Run) endSource(it *item) {
 	source := it.source
-	r.summary.Inputs.Files++
+	if r.reading != source {
+		r.summary.Inputs.Files++
+	}
+	r.reading = nil
 	err := it.err
 	if it.cut {
 		r.cut = err

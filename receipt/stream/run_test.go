@@ -150,6 +150,35 @@ func settle(t *testing.T, before int) {
 	t.Errorf("%d goroutines, %d before\n%s", runtime.NumGoroutine(), before, stack[:runtime.Stack(stack, true)])
 }
 
+// TestStopSeveral verifies that a stopped run over several sources reports only the receipts that it
+// judged, that its report can be read, and that merging it with another report refutes nothing.
+func TestStopSeveral(t *testing.T) {
+	list := append(newWriter(t, "a").many(9), newWriter(t, "b").many(3)...)
+	last := part(t, stream.Options{Partial: true}, list[7:9]...)
+	for at := 1; at < len(list); at++ {
+		run := stream.VerifyFiles(t.Context(), integrity(t), sources(jsonl(list[9:]...), jsonl(list[3:9]...), jsonl(list[:3]...)), stream.Options{})
+		n := 0
+		for range run.Reports() {
+			if n++; n == at {
+				break
+			}
+		}
+		s, err := run.Summary()
+		if want := 1 + min(at-1, 3)/3 + (at-1)/9; !errors.Is(err, stream.ErrStopped) || s.Inputs.Files != want {
+			t.Errorf("stopped at %d: %v, %d files, expected %d", at, err, s.Inputs.Files, want)
+		}
+		s = reread(t, "stopped", s)
+		placed := uint64(0)
+		for _, g := range s.Streams {
+			placed += g.Count
+		}
+		if placed != uint64(at) {
+			t.Errorf("stopped at %d: %v", at, s.Streams)
+		}
+		anyOrder(t, "with another part", receipt.Undecided, s, last)
+	}
+}
+
 // TestStop verifies that a stopped run reports that it was stopped, and leaves no goroutine
 // running.
 func TestStop(t *testing.T) {

@@ -231,6 +231,17 @@ func (s *Summary) selects(stream chain.Stream) bool {
 	return s.selected[stream]
 }
 
+// selectAll marks all streams as selections, because receipts that were not read are not missing.
+func (s *Summary) selectAll() {
+	s.selected = map[chain.Stream]bool{}
+	for _, g := range s.Streams {
+		s.selected[g.Stream] = true
+	}
+	if s.roster != nil {
+		s.roster.Select()
+	}
+}
+
 // count adds an item whose link has been checked.
 func (s *Summary) count(it *survey.Item) {
 	s.countUnchecked(&it.Report)

@@ -346,8 +346,16 @@ func isAboutStatements(c receipt.Code) bool {
 // unchecked returns the notes about the entire input that do not affect the verdict. It also
 // returns the notes about individual receipts, combined by code.
 func unchecked(s *stream.Summary) []receipt.Note {
-	open := slices.DeleteFunc(slices.Clone(s.NotChecked), receipt.Note.Undecides)
+	open := append(unread(s), slices.DeleteFunc(slices.Clone(s.NotChecked), receipt.Note.Undecides)...)
 	return append(open, headline.Unchecked(s.Unchecked, s.Withheld)...)
+}
+
+// unread returns a note if a run was stopped. It then has no unreadable input, but is incomplete.
+func unread(s *stream.Summary) []receipt.Note {
+	if s.Complete || len(s.Inputs.Unreadable) > 0 {
+		return nil
+	}
+	return []receipt.Note{{Detail: "the rest of the input, which was not read"}}
 }
 
 // maxGroups limits the memory for an input with many causes.
@@ -514,7 +522,7 @@ func (p *ListPrinter) notChecked(b *bytes.Buffer, s *stream.Summary) {
 	}
 
 	// The library does not know which flags of this program enable a check.
-	for _, n := range s.NotChecked {
+	for _, n := range append(unread(s), s.NotChecked...) {
 		if isUnused(n.Code) || isAboutStatements(n.Code) { // already printed
 			continue
 		}

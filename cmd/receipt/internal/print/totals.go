@@ -71,10 +71,9 @@ func (t *Totals) Line(s *stream.Summary) string {
 		parts = append(parts, copies(s.Copies))
 	}
 
-	// If a run was stopped, it has no unreadable input, but it is also incomplete.
 	if n := len(s.Inputs.Unreadable); n > 0 {
 		parts = append(parts, cli.Plural(n, "input", "not read"))
-	} else if !s.Complete {
+	} else if len(unread(s)) > 0 {
 		parts = append(parts, "not read to the end")
 	}
 

@@ -87,6 +87,13 @@ func (r *Roster) Add(it *Item) bool {
 	return true
 }
 
+// Select marks all sources as selections of their streams.
+func (r *Roster) Select() {
+	for i := range r.Sources {
+		r.Sources[i].Partial = true
+	}
+}
+
 // outcomeOf returns the outcome of an item whose link has been checked.
 func outcomeOf(it *Item) Outcome {
 	o := Outcome{Own: it.Report.Verdict, Spare: it.Spare()}
