@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
@@ -18,10 +20,13 @@ type Checked struct {
 	Pruned    int  // receipts that are only in archives and whose hashes match the roots of checkpoints
 	Unsigned  int  // unsigned checkpoints of pruned receipts: no trusted key of their log signed them
 	Audited   bool // whether the structures of the database, and rows that belong to no stream, were checked; see Check
-	Marked    bool // whether the end of the ledger was compared with an external record
+	Marked    bool // whether the receipt that was stored last was compared with an external record
 	Faults    int  // number of faults that were passed to the callback of Check
 
-	Codes map[receipt.Code]int // the reasons of the undecided receipts, with the number of receipts for each
+	Codes     map[receipt.Code]int // the reasons of the undecided receipts, with the number of receipts for each
+	Unchecked map[receipt.Code]int // number of receipts whose reports list something as not checked, by code, except links
+	Withheld  int                  // number of withheld values, whose commitments were not checked
+	Newest    chain.Stream         // the stream of the receipt that was stored last; zero if the ledger is empty
 }
 
 // Verdict returns the verdict on the ledger. It is refuted if there are faults, undecided if there
@@ -46,11 +51,12 @@ func (c *Checked) Verdict() receipt.Verdict {
 // returns an error, the check itself failed and is incomplete.
 //
 // If r is not an Auditor, the structures are not checked, rows that belong to no stream are not
-// found, and Audited is false. If the receipts at the end of a stream were removed together with
-// the head, only an external record, such as the FILE-head of a SQLite ledger, shows that they are
-// missing. If there is no such record, compare the heads with copies that were stored elsewhere.
+// found, and Audited is false. If the receipts at the end of a stream were removed and the head was
+// changed accordingly, Check does not find them missing, unless an external record, such as the
+// FILE-head of a SQLite ledger, contains the last of them. Such a record contains only one receipt,
+// so compare the heads of all streams with copies that were stored elsewhere.
 func Check(ctx context.Context, r Reader, v *receipt.Verifier, report func(Fault), seen func(receipts int)) (*Checked, error) {
-	c := &checker{Reader: r, Checked: Checked{Codes: map[receipt.Code]int{}}, ctx: ctx, verifier: v, tell: report, seen: seen}
+	c := &checker{Reader: r, Checked: Checked{Codes: map[receipt.Code]int{}, Unchecked: map[receipt.Code]int{}}, ctx: ctx, verifier: v, tell: report, seen: seen}
 	if seen == nil {
 		c.seen = func(int) {}
 	}
@@ -70,6 +76,7 @@ type checker struct {
 	tell     func(Fault)
 	seen     func(int)
 	list     []Pruning // that were compared
+	newest   int64     // the highest sequence number
 	doc      canon.Document
 	report   receipt.Report
 }
@@ -186,6 +193,9 @@ func (c *checker) chain(s StreamHead) error {
 
 		// The row must contain the position at which it was found.
 		r.Stream, r.Position = s.Stream, position
+		if r.Sequence > c.newest {
+			c.newest, c.Newest = r.Sequence, s.Stream
+		}
 		linked := known && follows(r.Link, last.Hash)
 		c.read(r, linked)
 		if known {
@@ -244,6 +254,7 @@ func (c *checker) judge(r *Row, linked bool) {
 	if linked {
 		c.verifier.Amend(&c.report, receipt.Check{Step: receipt.StepLink, Status: receipt.StatusPassed})
 	}
+	c.unchecked()
 	switch c.report.Verdict {
 	case receipt.Verified:
 		c.Verified++
@@ -268,5 +279,17 @@ func (c *checker) judge(r *Row, linked bool) {
 	}
 	for _, column := range r.differences(&own) {
 		c.fault(*r.fault(FaultRow, otherColumn, column))
+	}
+}
+
+// unchecked counts the receipt under each code that its report lists as not checked. If the link
+// was not checked, a fault was reported.
+func (c *checker) unchecked() {
+	c.Withheld += c.report.Withheld
+	for i, n := range c.report.NotChecked {
+		again := slices.ContainsFunc(c.report.NotChecked[:i], func(o receipt.Note) bool { return o.Code == n.Code })
+		if !again && n.Code != receipt.CodeLinkNotChecked && n.Code != receipt.CodeStepNotReached {
+			c.Unchecked[n.Code]++
+		}
 	}
 }

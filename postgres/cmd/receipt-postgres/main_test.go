@@ -147,8 +147,9 @@ var (
 	// file.
 	ofLedger = regexp.MustCompile(`postgres://[^\s"]*/commands(\?[^\s":]*)?|ledger\.db(, readable only by its owner)?`)
 
-	// unmarked matches the line that is printed if no separate record states where the ledger ends.
-	unmarked = regexp.MustCompile(`not checked  whether receipts are missing after the heads.*\n`)
+	// unmarked matches the label of the checks that were not made, and the line that is printed if
+	// no separate record states where the ledger ends.
+	unmarked = regexp.MustCompile(`not checked  (whether receipts follow the head.*\n( {13})?)?`)
 
 	// signing matches the values that differ between two signatures of the same receipt.
 	signing = regexp.MustCompile(`"(signature|signed_at|value)":"[^"]*"`)

@@ -146,6 +146,18 @@ func TestCheckStrict(t *testing.T) {
 	}
 }
 
+// TestCheckEnds verifies that the result names the only stream whose end FILE-head shows, and counts
+// what the reports list as not checked. A removed end of another stream is not found.
+func TestCheckEnds(t *testing.T) {
+	path, v := filled(t, 3), verifier(t, receipt.Policy{IntegrityOnly: true})
+	execute(t, path, `DELETE FROM receipts WHERE receipt_id = 'a_2';
+		UPDATE streams SET count = 2, head = (SELECT hash FROM receipts WHERE receipt_id = 'a_1') WHERE workspace = 'a'`)
+	c, list := faults(t, path, v)
+	if len(list) != 0 || !c.Marked || c.Newest.Workspace != "b" || c.Receipts != 5 || c.Unchecked["signatures_not_checked"] != 5 || c.Unchecked[receipt.CodeLinkNotChecked] != 0 {
+		t.Errorf("%+v, %q", c, list)
+	}
+}
+
 // TestCheckReads verifies that the callback that receives a fault can read the ledger.
 func TestCheckReads(t *testing.T) {
 	ctx, path := context.Background(), filled(t, 3)

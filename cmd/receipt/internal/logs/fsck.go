@@ -13,6 +13,7 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/print"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/trust"
+	"github.com/receiptkit/receiptkit/internal/headline"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
@@ -107,7 +108,7 @@ func (o *ledgerFsckOptions) run(ctx context.Context, e *cli.Env, path string) er
 		fmt.Fprintf(e.Text(), "%s more\n", cli.Plural(more, "fault", ""))
 	}
 
-	return o.total(e, path, c, file)
+	return o.total(e, path, c, expected, file)
 }
 
 // faultPlace describes the receipt with a fault, based on the information that the fault contains.
@@ -131,21 +132,25 @@ func faultPlace(f ledger.Fault) string {
 	return ", " + cli.EscapeLine(text)
 }
 
+// knownHeads returns known heads by stream. A hash alone does not identify a stream, so its stream is
+// zero, which stands for any stream.
+func knownHeads(k input.Known) map[chain.Stream]chain.Head {
+	if k.Summary != nil {
+		return k.Summary.Heads()
+	}
+	head, s := chain.Head{Hash: k.Hash}, chain.Stream{}
+	if head.IsZero() {
+		return nil
+	}
+	if k.Stream != nil {
+		s = *k.Stream
+	}
+	return map[chain.Stream]chain.Head{s: head}
+}
+
 // expectHeads reports known heads that are not in the ledger.
 func expectHeads(ctx context.Context, l ledger.Database, k input.Known, tell func(ledger.Fault)) error {
-	// A hash alone does not identify a stream, so the receipt may be in any stream.
-	wanted := map[chain.Stream]chain.Head{}
-	if k.Summary != nil {
-		wanted = k.Summary.Heads()
-	} else if !(chain.Head{Hash: k.Hash}).IsZero() {
-		s := chain.Stream{}
-		if k.Stream != nil {
-			s = *k.Stream
-		}
-		wanted[s] = chain.Head{Hash: k.Hash}
-	}
-
-	for s, head := range wanted {
+	for s, head := range knownHeads(k) {
 		found, err := ledger.Lookup(ctx, l, ledger.Key{Hash: head.Hash})
 		ok := err == nil
 		if !ok && !errors.Is(err, ledger.ErrNotFound) && !errors.As(err, new(*ledger.Fault)) { // other errors are not about this receipt
@@ -166,25 +171,13 @@ func expectHeads(ctx context.Context, l ledger.Database, k input.Known, tell fun
 }
 
 // total prints the results of the checks and returns the exit code.
-func (o *ledgerFsckOptions) total(e *cli.Env, path string, c *ledger.Checked, file *trust.KeyFile) error {
+func (o *ledgerFsckOptions) total(e *cli.Env, path string, c *ledger.Checked, expected input.Known, file *trust.KeyFile) error {
 	for _, s := range c.Streams {
 		fmt.Fprintf(e.Text(), "stream       %s: %s, head %v\n", cli.EscapeLine(input.StreamText(s.Stream)), cli.Plural(int(s.Head.Count), "receipt", ""), s.Head.Hash)
 	}
-	if o.expect == "" && !c.Marked {
-		fmt.Fprintln(e.Text(), "not checked  whether receipts are missing after the heads (--expect-head)")
-	}
-	if !c.Audited {
-		fmt.Fprintln(e.Text(), "not checked  the structures of the database, and rows that belong to no stream")
-	}
-	if c.Pruned > 0 {
-		fmt.Fprintf(e.Text(), "not checked  the content of %s, which is in archives; their hashes are covered by checkpoints\n", cli.Plural(c.Pruned, "pruned receipt", ""))
-	}
-	if c.Unsigned > 0 {
-		fmt.Fprintf(e.Text(), "not checked  who signed %s covering them: no trusted key of its log\n", cli.Plural(c.Unsigned, "checkpoint", ""))
-	}
-	if o.IntegrityOnly {
-		fmt.Fprintln(e.Text(), "not checked  signatures (--integrity-only)")
-	} else {
+	open := unchecked(c, expected)
+	fmt.Fprint(e.Text(), cli.Rows("not checked", open, len(open), len(open)))
+	if !o.IntegrityOnly {
 		fmt.Fprintf(e.Text(), "keys         %s\n", cli.EscapeLine(file.String()))
 	}
 
@@ -209,4 +202,37 @@ func (o *ledgerFsckOptions) total(e *cli.Env, path string, c *ledger.Checked, fi
 	fmt.Fprintf(e.Text(), "%s: %s: %s, %s verified, %s undecided%s%s, %s\n", cli.EscapeLine(path), word,
 		cli.Plural(c.Receipts, "receipt", ""), cli.Count(c.Verified), cli.Count(c.Undecided), print.CodeCounts(c.Codes), pruned, cli.Plural(c.Faults, "fault", ""))
 	return cli.ExitWith(cli.VerdictExit(verdict))
+}
+
+// unchecked lists the checks that were not made, in the words of receipt verify.
+func unchecked(c *ledger.Checked, expected input.Known) (open []string) {
+	// A chain does not show whether its end was cut off, and FILE-head contains only the receipt
+	// that was stored last.
+	heads, tails := knownHeads(expected), 0
+	for _, s := range c.Streams {
+		if shown := c.Marked && s.Stream == c.Newest; !shown && heads[s.Stream].Hash != s.Head.Hash && heads[chain.Stream{}].Hash != s.Head.Hash {
+			tails++
+		}
+	}
+	if tails > 0 {
+		text := "whether receipts follow the head"
+		if len(c.Streams) > 1 {
+			text += " of " + cli.Plural(tails, "stream", "")
+		}
+		open = append(open, text+" (--expect-head)")
+	}
+
+	if !c.Audited {
+		open = append(open, "the structures of the database, and rows that belong to no stream")
+	}
+	if c.Pruned > 0 {
+		open = append(open, "the content of "+cli.Plural(c.Pruned, "pruned receipt", "")+", which is in archives; their hashes are covered by checkpoints")
+	}
+	if c.Unsigned > 0 {
+		open = append(open, "who signed "+cli.Plural(c.Unsigned, "checkpoint", "")+" covering them: no trusted key of its log")
+	}
+	for _, n := range headline.Unchecked(c.Unchecked, c.Withheld) {
+		open = append(open, n.Detail)
+	}
+	return open
 }
