@@ -223,7 +223,7 @@ func Codes() []CodeInfo {
 		{CodeStreamMismatch, "link", OutcomeRefusesFile, "The predecessor of the draft belongs to another stream. A stream has one issuer.id, tenant_id, and workspace_ref.", "Specify the last receipt of the same stream as the predecessor."},
 		{CodeChainFork, "link", OutcomeRefutes, "Two receipts of one stream name the same predecessor, so the stream has two histories.", "Ask the issuer which receipt is correct, and why there are two."},
 		{CodeDuplicateID, "link", OutcomeRefutes, "Two receipts of one issuer have the same receipt_id and different content.", "Ask the issuer which receipt is correct."},
-		{CodeTruncated, "link", OutcomeRefutes, "Receipts are missing at the end of a stream: the expected head is not in the input.", "Ask for the rest of the stream."},
+		{CodeTruncated, "link", OutcomeRefutes, "Receipts are missing: the expected head of a stream is not in the input, or the input has fewer receipts than a checkpoint covers.", "Ask for the missing receipts."},
 		{CodeHeadMismatch, "link", OutcomeRefutes, "The stream does not end in the expected receipt.", "Compare with the head of an earlier report, and ask the issuer for the receipts in between."},
 		{CodeCountMismatch, "link", OutcomeRefutes, "The stream does not have the expected number of receipts.", "Look for missing or added receipts."},
 

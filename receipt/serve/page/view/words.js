@@ -44,7 +44,7 @@ const reasons = new Map([
   ["stream_mismatch", ["Another chain", "It belongs to another chain of receipts."]],
   ["chain_fork", ["Two histories", "Two receipts claim the same place in the chain."]],
   ["duplicate_id", ["Same ID twice", "Two receipts have the same ID and different content."]],
-  ["truncated", ["Cut off", "Receipts are missing at the end of the chain."]],
+  ["truncated", ["Not complete", "Receipts are missing from the input."]],
   ["head_mismatch", ["Another end", "The chain does not end with the expected receipt."]],
   ["count_mismatch", ["Another number", "There are more or fewer receipts than expected."]],
   ["proof_invalid", ["Proof does not match", "The proof is damaged, or belongs to another receipt."]],
