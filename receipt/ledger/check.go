@@ -26,6 +26,7 @@ type Checked struct {
 	Codes     map[receipt.Code]int // the reasons of the undecided receipts, with the number of receipts for each
 	Unchecked map[receipt.Code]int // number of receipts whose reports list something as not checked, by code, except links
 	Withheld  int                  // number of withheld values, whose commitments were not checked
+	Missing   map[chain.Stream]int // number of missing or unreadable rows, by stream
 	Newest    chain.Stream         // the stream of the receipt that was stored last; zero if the ledger is empty
 }
 
@@ -56,7 +57,7 @@ func (c *Checked) Verdict() receipt.Verdict {
 // FILE-head of a SQLite ledger, contains the last of them. Such a record contains only one receipt,
 // so compare the heads of all streams with copies that were stored elsewhere.
 func Check(ctx context.Context, r Reader, v *receipt.Verifier, report func(Fault), seen func(receipts int)) (*Checked, error) {
-	c := &checker{Reader: r, Checked: Checked{Codes: map[receipt.Code]int{}, Unchecked: map[receipt.Code]int{}}, ctx: ctx, verifier: v, tell: report, seen: seen}
+	c := &checker{Reader: r, Checked: Checked{Codes: map[receipt.Code]int{}, Unchecked: map[receipt.Code]int{}, Missing: map[chain.Stream]int{}}, ctx: ctx, verifier: v, tell: report, seen: seen}
 	if seen == nil {
 		c.seen = func(int) {}
 	}
@@ -178,13 +179,16 @@ func (c *checker) chain(s StreamHead) error {
 		case errors.Is(err, ErrNotFound):
 			c.missing(&s, position, known, last.Hash)
 			known = false
+			c.Missing[s.Stream]++
 			if position > s.Last { // all later receipts are missing, too, even if Head.Count is higher
+				c.Missing[s.Stream] += int(s.Head.Count - position)
 				return nil
 			}
 			continue
 		case unreadable:
 			fault.Stream, fault.Position = s.Stream, position
 			c.fault(*fault)
+			c.Missing[s.Stream]++
 			known = false
 			continue
 		case err != nil:

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 
@@ -27,7 +28,8 @@ func judge(ctx context.Context, e *cli.Env, path string, o *options, s *site) (*
 	if err != nil {
 		return nil, err
 	}
-	selected, note, done, err := open(ctx, e, path, o.ledger)
+	var damage ledger.Fault // as found while the ledger is read
+	selected, note, done, err := open(ctx, e, path, o.ledger, &damage)
 	if err != nil {
 		return nil, err
 	}
@@ -52,6 +54,10 @@ func judge(ctx context.Context, e *cli.Env, path string, o *options, s *site) (*
 	if selected.Entries < 0 && sum.Receipts == 0 && note.Detail == "" {
 		return nil, input.EmptyLedger(e, path)
 	}
+	if damage.Code != "" {
+		sum.Findings = append(sum.Findings, stream.Finding{Code: receipt.Code(damage.Code), Source: selected.Sources[0].Name, Detail: damage.Error(), Hint: "list the damage with receipt ledger fsck"})
+		e.Note("%v; list the damage with receipt ledger fsck", &damage)
+	}
 	if note.Detail != "" {
 		sum.NotChecked = append(sum.NotChecked, note)
 	}
@@ -70,8 +76,9 @@ func opener(v *receipt.Verifier, file *trust.KeyFile) *attest.Opener {
 }
 
 // open selects the receipts in a ledger, a directory, or a file. If stored is set, the input is a
-// ledger. If receipts of the ledger were pruned, note states their number.
-func open(ctx context.Context, e *cli.Env, path string, stored bool) (s *input.Selection, note receipt.Note, done func(), err error) {
+// ledger. If receipts of the ledger were pruned, note states their number. If reading the ledger
+// finds damage, reading ends, and *damage is set.
+func open(ctx context.Context, e *cli.Env, path string, stored bool, damage *ledger.Fault) (s *input.Selection, note receipt.Note, done func(), err error) {
 	if !stored && !input.IsLedger(e, path) {
 		s, err = new(input.Flags).Selected(e, []string{path})
 		return s, note, func() {}, err
@@ -89,12 +96,12 @@ func open(ctx context.Context, e *cli.Env, path string, stored bool) (s *input.S
 	if pruned > 0 {
 		note = receipt.Note{Code: receipt.CodeLinkNotChecked, Detail: fmt.Sprintf("%s in archives, and not listed here", cli.Plural(int(pruned), "pruned receipt", "is"))}
 	}
-	source := stream.Source{Name: input.LedgerName(path), Kind: stream.Lines, Open: func() (io.ReadCloser, error) { return lines(ctx, l), nil }}
+	source := stream.Source{Name: input.LedgerName(path), Kind: stream.Lines, Open: func() (io.ReadCloser, error) { return lines(ctx, l, damage), nil }}
 	return &input.Selection{Entries: -1, Sources: []stream.Source{source}}, note, func() { l.Close() }, nil
 }
 
-// lines returns the receipts of a ledger, one per line.
-func lines(ctx context.Context, l ledger.Reader) io.ReadCloser {
+// lines returns the receipts of a ledger, one per line. It stores damage in *damage.
+func lines(ctx context.Context, l ledger.Reader, damage *ledger.Fault) io.ReadCloser {
 	r, w := io.Pipe()
 	go func() {
 		for row, err := range l.Walk(ctx, ledger.Query{}, 0) {
@@ -102,6 +109,9 @@ func lines(ctx context.Context, l ledger.Reader) io.ReadCloser {
 				_, err = w.Write(append(bytes.Clone(row.JSON), '\n'))
 			}
 			if err != nil {
+				if found, ok := errors.AsType[*ledger.Fault](err); ok {
+					*damage = *found
+				}
 				w.CloseWithError(err)
 				return
 			}

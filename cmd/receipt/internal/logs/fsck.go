@@ -173,7 +173,11 @@ func expectHeads(ctx context.Context, l ledger.Database, k input.Known, tell fun
 // total prints the results of the checks and returns the exit code.
 func (o *ledgerFsckOptions) total(e *cli.Env, path string, c *ledger.Checked, expected input.Known, file *trust.KeyFile) error {
 	for _, s := range c.Streams {
-		fmt.Fprintf(e.Text(), "stream       %s: %s, head %v\n", cli.EscapeLine(input.StreamText(s.Stream)), cli.Plural(int(s.Head.Count), "receipt", ""), s.Head.Hash)
+		missing, text := c.Missing[s.Stream], ""
+		if missing > 0 {
+			text = ", " + cli.Count(missing) + " missing or unreadable"
+		}
+		fmt.Fprintf(e.Text(), "stream       %s: %s%s, head %v\n", cli.EscapeLine(input.StreamText(s.Stream)), cli.Plural(int(s.Head.Count)-missing, "receipt", ""), text, s.Head.Hash)
 	}
 	open := unchecked(c, expected)
 	fmt.Fprint(e.Text(), cli.Rows("not checked", open, len(open), len(open)))

@@ -74,7 +74,7 @@ func (o *listOptions) run(ctx context.Context, e *cli.Env, paths []string) error
 			}
 			pruned++
 		}
-		list, err = o.read(ctx, e, v, m, pruned > 0, since)
+		list, err = o.read(ctx, e, v, m, pruned, since)
 		return err
 	})
 	if list == nil {
@@ -100,14 +100,16 @@ func (o *listOptions) run(ctx context.Context, e *cli.Env, paths []string) error
 
 // read verifies the receipts, and returns the selected receipts, the newest first. If an input
 // could not be read completely, it also returns an error.
-func (o *listOptions) read(ctx context.Context, e *cli.Env, v *receipt.Verifier, m *meant, partial bool, since time.Time) (list []*listed, err error) {
+func (o *listOptions) read(ctx context.Context, e *cli.Env, v *receipt.Verifier, m *meant, pruned int, since time.Time) (list []*listed, err error) {
 	list = []*listed{}
 	progress := e.Progress("verifying")
 	defer progress.End()
 	m.Show(progress)
 
-	run := stream.VerifyFiles(ctx, v, m.Sources, stream.Options{Partial: partial})
+	run := stream.VerifyFiles(ctx, v, m.Sources, stream.Options{Partial: pruned > 0})
+	done := pruned
 	for rep := range run.Reports() {
+		done++
 		progress.Receipts(1)
 		if slices.ContainsFunc(rep.Warnings, func(n receipt.Note) bool { return n.Code == "identical_copy" }) {
 			continue
@@ -125,6 +127,13 @@ func (o *listOptions) read(ctx context.Context, e *cli.Env, v *receipt.Verifier,
 		err = input.NotRead(unread[0])
 		if more := len(unread) - 1; more > 0 {
 			e.Note("%s not read", cli.Plural(more, "more input", verbOf(int64(more))))
+		}
+		if m.Entries != 0 { // a ledger, whose number of receipts is unknown if the damage is at an end
+			rest := "the receipts after the damage were"
+			if n := m.Entries - int64(done); n > 0 {
+				rest = cli.Plural(int(n), "receipt", verbOf(n))
+			}
+			e.Note("%s not listed, because reading stopped at the damage", rest)
 		}
 	}
 
