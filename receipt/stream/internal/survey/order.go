@@ -125,7 +125,7 @@ func (o *Order) repeats(it *Item) bool {
 		return false
 	case before.hash != short(it.Facts.Computed):
 		it.Link(receipt.Check{Status: receipt.StatusFailed, Code: receipt.CodeDuplicateID, Pointer: "/receipt_id",
-			Stated: it.Facts.Computed.String(), Cause: receipt.CauseIDTaken, Related: atLine(int(before.line))})
+			Stated: it.Report.ReceiptID.String(), Cause: receipt.CauseIDTaken, Related: atLine(int(before.line))})
 		return false
 	}
 	o.repeat(it, int(before.line), before.verdict)

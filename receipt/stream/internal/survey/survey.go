@@ -334,7 +334,7 @@ func CheckOf(m join.Mark, it *Item, partial bool, related receipt.Place, previou
 	case join.MarkForeign:
 		c.Computed = previous.String()
 	case join.MarkDuplicate:
-		c.Pointer, c.Stated = "/receipt_id", it.Facts.Computed.String()
+		c.Pointer, c.Stated = "/receipt_id", it.Report.ReceiptID.String()
 	}
 	return c
 }
