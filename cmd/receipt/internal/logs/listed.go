@@ -3,6 +3,7 @@ package logs
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -66,6 +67,7 @@ func (o *listOptions) run(ctx context.Context, e *cli.Env, paths []string) error
 	}
 
 	var list []*listed
+	var ids []string // of all receipts that were found
 	pruned := 0
 	err = o.with(ctx, e, paths, "", func(m *meant) error {
 		for _, err := range m.pruned {
@@ -74,7 +76,7 @@ func (o *listOptions) run(ctx context.Context, e *cli.Env, paths []string) error
 			}
 			pruned++
 		}
-		list, err = o.read(ctx, e, v, m, pruned, since)
+		list, ids, err = o.read(ctx, e, v, m, pruned, since)
 		return err
 	})
 	if list == nil {
@@ -84,7 +86,11 @@ func (o *listOptions) run(ctx context.Context, e *cli.Env, paths []string) error
 		e.Note("%s pruned, and not listed", cli.Plural(pruned, "receipt", verbOf(int64(pruned))))
 	}
 	if len(list) == 0 {
-		e.Note("found no receipts")
+		text := "found no receipts"
+		if len(ids) > 0 {
+			text += " that match the flags, among " + cli.Plural(len(ids), "receipt", "")
+		}
+		e.Note("%s", text)
 	}
 	if file == nil {
 		e.Note("signatures were not checked; specify trusted keys with --keys")
@@ -98,29 +104,33 @@ func (o *listOptions) run(ctx context.Context, e *cli.Env, paths []string) error
 	return cmp.Or(failed, err)
 }
 
-// read verifies the receipts, and returns the selected receipts, the newest first. If an input
-// could not be read completely, it also returns an error.
-func (o *listOptions) read(ctx context.Context, e *cli.Env, v *receipt.Verifier, m *meant, pruned int, since time.Time) (list []*listed, err error) {
+// read verifies the receipts, and returns the selected receipts, the newest first, and the IDs of
+// all receipts. If an input could not be read completely, it also returns an error.
+func (o *listOptions) read(ctx context.Context, e *cli.Env, v *receipt.Verifier, m *meant, pruned int, since time.Time) (list []*listed, ids []string, err error) {
 	list = []*listed{}
 	progress := e.Progress("verifying")
 	defer progress.End()
 	m.Show(progress)
 
 	run := stream.VerifyFiles(ctx, v, m.Sources, stream.Options{Partial: pruned > 0})
-	done := pruned
+	done, undecided := pruned, 0
 	for rep := range run.Reports() {
 		done++
 		progress.Receipts(1)
 		if slices.ContainsFunc(rep.Warnings, func(n receipt.Note) bool { return n.Code == "identical_copy" }) {
 			continue
 		}
+		ids = append(ids, rep.ReceiptID.String())
 		if row := rowOfReport(rep, run.Text()); o.selects(row, since) {
+			row.number = len(ids) - 1
 			list = append(list, row)
+		} else if o.failed && rep.Verdict == receipt.Undecided {
+			undecided++
 		}
 	}
 	sum, err := run.Summary()
 	if err = input.Fatal(err); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 
 	if unread := sum.Inputs.Unreadable; len(unread) > 0 && !m.empty {
@@ -138,14 +148,15 @@ func (o *listOptions) read(ctx context.Context, e *cli.Env, v *receipt.Verifier,
 	}
 
 	slices.SortStableFunc(list, func(a, b *listed) int { return cmp.Or(b.at.Compare(a.at), cmp.Compare(a.ID, b.ID)) })
-	ids := make([]string, len(list))
-	for i, row := range list {
-		ids[i] = row.ID
+	if undecided > 0 {
+		e.Note("%s undecided, which --failed does not select", cli.Plural(undecided, "receipt", verbOf(int64(undecided))))
 	}
-	for i, short := range input.ShortIDs(ids) {
-		list[i].Short = short
+
+	short := input.ShortIDs(ids) // unique among all receipts, because receipt show searches all
+	for _, row := range list {
+		row.Short = short[row.number]
 	}
-	return list, err
+	return list, ids, err
 }
 
 // selects reports whether the flags select a receipt.
@@ -166,7 +177,7 @@ func (o *listOptions) print(e *cli.Env, list []*listed) (err error) {
 		}
 	}
 	if !o.json && len(list) > 0 {
-		if _, err := e.Text().Write([]byte(tableOf(list, e.Width, e.Now()))); err != nil {
+		if _, err := e.Text().Write([]byte(tableOf(list, e.Width, e.Now()) + reasonsOf(list))); err != nil {
 			return err
 		}
 	}
@@ -196,6 +207,7 @@ type listed struct {
 	Verdict  string       `json:"verdict"`           // verified, refuted, undecided, or intact if no signature was checked
 	Code     receipt.Code `json:"code,omitzero"`
 
+	number       int // in the order in which receipts were found, from 0
 	at           time.Time
 	took         string
 	files, calls headline.Count
@@ -287,6 +299,27 @@ func tableOf(list []*listed, width int, now time.Time) string {
 	}
 	return b.String()
 }
+
+// reasonsOf formats a line with the address and the code of each of the first receipts that are
+// refuted or undecided, after a blank line.
+func reasonsOf(list []*listed) string {
+	var b strings.Builder
+	list = slices.DeleteFunc(slices.Clone(list), func(r *listed) bool { return r.Code == "" })
+	for i, r := range list {
+		if i == maxReasons {
+			fmt.Fprintf(&b, "and %s more\n", cli.Count(len(list)-i))
+			break
+		}
+		fmt.Fprintf(&b, "%s: %s, %s\n", cli.EscapeLine(r.Source), r.Verdict, r.Code)
+	}
+	if b.Len() == 0 {
+		return ""
+	}
+	return "\n" + b.String()
+}
+
+// maxReasons is the maximum number of receipts whose codes the table lists.
+const maxReasons = 20
 
 // narrow reduces the widths of names until a line fits. A width of 0 omits the column of branches.
 func narrow(widths []int, width, project, branch, model int) {
