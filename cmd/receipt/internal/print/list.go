@@ -40,7 +40,7 @@ type ListPrinter struct {
 	faults  faults
 	flooded bool                 // more than a few receipts are refuted
 	beyond  map[receipt.Code]int // number of refuted receipts that are not printed, by code
-	refuted string               // the first refuted receipt that was printed only as a line
+	next    string               // recommended action for the first refuted receipt that was printed only as a line
 	signers map[string]int       // number of verified receipts, by the key of the issuer
 	open    map[string]*group
 	causes  []string // keys of open, in order
@@ -65,8 +65,8 @@ func newListPrinter(e *cli.Env, o *OutputFlags, file *trust.KeyFile, s *input.Se
 // A finding is a refuted receipt that has not been printed yet. A few findings get blocks; more
 // findings get lines.
 type finding struct {
-	address, source string
-	line, block     []byte
+	address, next string
+	line, block   []byte
 }
 
 // A group contains the undecided receipts with the same cause.
@@ -147,7 +147,7 @@ func (p *ListPrinter) refute(rep *receipt.Report, text []byte) error {
 	}
 
 	// A block is prepared only if it may still be printed.
-	f := finding{address: rep.Address(), line: p.line(rep, text), source: rep.Source}
+	f := finding{address: rep.Address(), line: p.line(rep, text), next: p.recommended(rep)}
 	if !p.flooded && !p.listed(rep) && len(p.held)+len(p.waiting) < few {
 		b := p.block(rep, document(text))
 		b.WriteByte('\n')
@@ -179,11 +179,22 @@ func (p *ListPrinter) groupWaiting(b *bytes.Buffer, text string) {
 	first := p.waiting[0]
 	fmt.Fprintf(b, "%s and %s more: %s, %s %s\n", cli.EscapeLine(first.address), cli.Count(p.Codes[receipt.Refuted][receipt.CodeChainBreak]-1),
 		p.paint(receipt.Refuted, "refuted"), receipt.CodeChainBreak, text)
-	if first.source != cli.SourceName(cli.StdinName) {
-		p.refuted = first.address
-	}
+	p.next = first.next
 	p.waiting = nil
 	delete(p.beyond, receipt.CodeChainBreak)
+}
+
+// recommended returns the recommended action for a refuted receipt. A single receipt does not show
+// that its link is invalid, and stdin cannot be read a second time.
+func (p *ListPrinter) recommended(rep *receipt.Report) string {
+	switch f := rep.Finding(); {
+	case f.Step == receipt.StepLink:
+		info, _ := receipt.Lookup(f.Code)
+		return Next(info)
+	case rep.Source == cli.SourceName(cli.StdinName):
+		return ""
+	}
+	return "receipt show " + cli.ShellFile(rep.Address()) + p.file.Flag()
 }
 
 // write writes a finding. A few findings get blocks. If there are more, each gets a line.
@@ -196,9 +207,7 @@ func (p *ListPrinter) write(f finding) error {
 	// The held findings come first, in input order.
 	p.flooded = true
 	for _, f := range append(p.held, f) {
-		if p.refuted == "" && f.source != cli.SourceName(cli.StdinName) { // stdin cannot be read a second time
-			p.refuted = f.address
-		}
+		p.next = cmp.Or(p.next, f.next)
 		if _, err := p.w.Write(f.line); err != nil {
 			return err
 		}
@@ -422,11 +431,12 @@ func (p *ListPrinter) footers(b *bytes.Buffer, s *stream.Summary) {
 	}
 
 	// The recommended actions come last.
-	if hint := p.faults.hint(s); hint != "" {
+	hint := p.faults.hint(s)
+	if hint != "" {
 		Footer(b, "hint", hint)
 	}
-	if p.refuted != "" {
-		Footer(b, "next", "receipt show "+cli.ShellFile(p.refuted))
+	if p.next != "" && (hint == "" || p.faults.order == 0) { // no receipt is missing if they are only in another order
+		Footer(b, "next", p.next)
 	}
 }
 
