@@ -49,6 +49,7 @@ type ForeignPlace struct {
 	Chain    string       // identifies the chain, or only the signer; "" if the format identifies neither
 	Sequence int64        // increases by one with each receipt; -1 if the format has no sequence numbers
 	Previous canon.Digest // zero if the receipt is the first one or has no link to a predecessor
+	Last     bool         // no receipt follows this one
 	ActionID string       // unique within a chain; "" if the format has no such requirement
 
 	// Two receipts have the same Request if both are about decisions on the same request.
@@ -259,7 +260,7 @@ func (v foreignStep) signature(s *ForeignSignature, rep *Report) (result Signatu
 		j.at = s.At
 	}
 	code := speaksForeign(&j, key)
-	if code == "" && j.at.IsZero() && (!key.NotBefore.IsZero() || !key.NotAfter.IsZero() || key.Revoked != nil) {
+	if code == "" && j.at.IsZero() && (!key.NotBefore.IsZero() || !key.NotAfter.IsZero() || key.Revoked != nil) && !key.stolen() {
 		result.Status, result.Code = SignatureNotChecked, CodeSignaturesNotChecked
 		result.Detail = "the receipt states no time, at which the validity of " + quoted(key.ID) + " could be judged"
 		return result, Check{Step: StepSignatures, Code: result.Code, Pointer: s.Pointer, Detail: result.Detail}

@@ -19,7 +19,7 @@ const maxChained = 1 << 16
 // predecessor's number, but has another hash. Otherwise, the predecessor may just be absent from
 // the source, and the link stays unchecked.
 type Chains struct {
-	byHash map[canon.Digest]*thread
+	byHash map[canon.Digest]chained
 	next   map[canon.Digest]canon.Digest // maps each predecessor to the first receipt that names it
 	last   *chained                      // the previous document; nil if it is not verified or not a chained receipt
 }
@@ -28,6 +28,7 @@ type Chains struct {
 type chained struct {
 	format string
 	place  receipt.ForeignPlace
+	chain  *thread
 }
 
 // A thread is the part of a chain whose receipts have been linked.
@@ -48,14 +49,18 @@ func (c *Chains) Follow(v *receipt.Verifier, f *receipt.Foreign, partial bool, r
 		return
 	}
 	if c.byHash == nil {
-		c.byHash, c.next = map[canon.Digest]*thread{}, map[canon.Digest]canon.Digest{}
+		c.byHash, c.next = map[canon.Digest]chained{}, map[canon.Digest]canon.Digest{}
 	}
 
 	// If the predecessor is not in the source, the link is unchecked.
-	chain, other := c.byHash[f.Place.Previous], c.next[f.Place.Previous]
+	named, other := c.byHash[f.Place.Previous], c.next[f.Place.Previous]
+	chain := named.chain
 	switch {
 	case f.Place.Previous.IsZero():
 		chain = nil
+	case chain != nil && (named.place.Last || f.Place.Sequence >= 0 && f.Place.Sequence != named.place.Sequence+1 && f.Format != "ael-line"): // AEL permits gaps
+		v.Amend(rep, receipt.Check{Step: receipt.StepLink, Status: receipt.StatusFailed, Code: receipt.CodeChainBreak, Stated: f.Place.Previous.String(),
+			Detail: fmt.Sprintf("the receipt with this hash has the number %d, or ends the chain", named.place.Sequence)})
 	case chain != nil && !other.IsZero() && other != f.Hash:
 		v.Amend(rep, receipt.Check{Step: receipt.StepLink, Code: receipt.CodeLinkNotChecked, Detail: "another receipt of the source names the same predecessor"})
 	case chain != nil:
@@ -68,7 +73,7 @@ func (c *Chains) Follow(v *receipt.Verifier, f *receipt.Foreign, partial bool, r
 		c.add(f, chain)
 	}
 	if rep.Verdict == receipt.Verified { // an unverified document could falsely claim to be the predecessor
-		c.last = &chained{f.Format, *f.Place}
+		c.last = &chained{f.Format, *f.Place, chain}
 	}
 }
 
@@ -96,7 +101,7 @@ func (c *Chains) add(f *receipt.Foreign, chain *thread) {
 	}
 
 	// If several receipts name the same predecessor, the first receipt is its successor.
-	c.byHash[f.Hash] = chain
+	c.byHash[f.Hash] = chained{f.Format, *f.Place, chain}
 	if _, named := c.next[f.Place.Previous]; !named {
 		c.next[f.Place.Previous] = f.Hash
 	}

@@ -1,6 +1,7 @@
 package foreign_test
 
 import (
+	"encoding/base64"
 	"encoding/hex"
 	"fmt"
 	"strings"
@@ -43,6 +44,7 @@ func TestChains(t *testing.T) {
 		"two chains":       {[]string{b1, a0, b2, a1, a2}, "verified-, verified-, verified+, verified+, verified+"},
 		"a broken link":    {[]string{a0, b1, a1}, "verified-, refuted chain_break, verified+"},
 		"in another order": {[]string{a2, a0, a1}, "verified-, verified-, verified+"},
+		"a wrong number":   {[]string{a0, evidence(t, 2, hashOf(t, a0), "k")}, "verified-, refuted chain_break"},
 		"a fork":           {[]string{a0, a1, evidence(t, 1, hashOf(t, a0), "k2"), a2}, "verified-, verified+, undecided unknown_key, verified+"},
 		"a copy":           {[]string{a0, a0, a1}, "verified-, verified-, verified+"},
 		"after a forgery":  {[]string{a0, forged, a2}, "verified-, undecided unknown_key, verified-"},
@@ -61,6 +63,37 @@ func TestChains(t *testing.T) {
 		}
 		if got := strings.Join(found, ", "); got != test.want {
 			t.Errorf("%s: %s; want %s", name, got, test.want)
+		}
+	}
+}
+
+// credential returns an obsigna receipt with the given members of its place in the chain.
+func credential(t testing.TB, place string) string {
+	unsigned := `"@context":["https://www.w3.org/ns/credentials/v2"],"type":["VerifiableCredential","AgentReceipt"],"id":"urn:receipt:1","version":"0.5.0","issuer":{"id":"did:a"},"issuanceDate":"2026-01-02T03:04:05Z",` +
+		`"credentialSubject":{"principal":{"id":"did:u"},"action":{"id":"act","type":"t","risk_level":"low","timestamp":"2026-01-02T03:04:05Z"},"outcome":{"status":"success"},"chain":{"chain_id":"c",` + place + `}}`
+	return `{` + unsigned + `,"proof":{"type":"Ed25519Signature2020","created":"2026-01-02T03:04:05Z","verificationMethod":"did:a#1","proofPurpose":"assertionMethod","proofValue":"u` +
+		base64.RawURLEncoding.EncodeToString(sign(jcs(t, `{`+unsigned+`}`))) + `"}}`
+}
+
+// TestTerminal verifies that no receipt follows the terminal one of its chain, and that terminal is
+// not null.
+func TestTerminal(t *testing.T) {
+	set := testSet(t, "did:a#1", "did:a")
+	for terminal, want := range map[string]string{
+		`true`:  "verified, refuted chain_break",
+		`false`: "verified, verified",
+		`null`:  "refuted schema_invalid, verified",
+	} {
+		first := credential(t, `"sequence":1,"previous_receipt_hash":null,"terminal":`+terminal)
+		unsigned, _, _ := strings.Cut(first, `,"proof":`)
+		second := credential(t, `"sequence":2,"previous_receipt_hash":"sha256:`+hashOf(t, unsigned+`}`)+`"`)
+		var chains foreign.Chains
+		var found []string
+		for _, text := range []string{first, second} {
+			found = append(found, follow(t, &chains, set, []byte(text), judge(t, set, receipt.Policy{}, []byte(text))))
+		}
+		if got := strings.Join(found, ", "); got != want {
+			t.Errorf("terminal %s: %s; want %s", terminal, got, want)
 		}
 	}
 }

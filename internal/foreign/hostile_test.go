@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
@@ -109,6 +110,7 @@ func TestCardAlgorithms(t *testing.T) {
 	for header, want := range map[string]string{
 		`{"alg":"none","kid":"card"}`:                     "refuted malformed_signature",
 		`{"alg":"HS256","kid":"card"}`:                    "refuted malformed_signature",
+		`{"alg":"ES256K","kid":"card"}`:                   "undecided unsupported_algorithm",
 		`{"alg":"ES256","kid":"card"}`:                    "refuted algorithm_mismatch",
 		`{"alg":"ML-DSA-65","kid":"card"}`:                "refuted algorithm_mismatch",
 		`{"alg":"EdDSA","kid":"card","alg":"none"}`:       "refuted malformed_signature",
@@ -252,6 +254,61 @@ func TestAuthority(t *testing.T) {
 	for _, name := range []string{"acta-envelope", "acta-flat", "pipelock-v1", "pipelock-v2", "obsigna", "a2a-card", "gilda-audit-record", "slsa-vsa", "in-toto-svr"} {
 		if got := judge(t, nil, receipt.Policy{IntegrityOnly: true}, []byte(all[name].text)).Verdict; got != receipt.Undecided {
 			t.Errorf("%s, integrity only: %s", name, got)
+		}
+	}
+}
+
+// TestCardRevoked verifies that a card is refuted if its key was stolen, although a card states no
+// time.
+func TestCardRevoked(t *testing.T) {
+	s := seeds(t)["a2a-card"]
+	for reason, want := range map[string]string{"superseded": "undecided signatures_not_checked", "": "refuted key_revoked"} {
+		k, err := keys.FromPublic(testKey().Public(), "card", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		k.Revoked = &receipt.Revocation{At: time.Unix(1, 0), Reason: reason}
+		set, err := keys.NewSet(k)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := outcome(judge(t, set, receipt.Policy{}, []byte(s.text))); got != want {
+			t.Errorf("revoked as %q: %s; want %s", reason, got, want)
+		}
+	}
+}
+
+// TestTrustRecords verifies which members and places of OpenTrustGraph records are permitted.
+func TestTrustRecords(t *testing.T) {
+	for members, want := range map[string]string{
+		`"chain_index":1,"previous_hash":null`:                                     "verified",
+		`"approver":null,"chain_index":1,"cost_usd":1.5,"previous_hash":null`:      "verified",
+		`"chain_index":1,"previous_hash":"sha256:` + strings.Repeat("0", 64) + `"`: "refuted chain_break",
+		`"chain_index":2,"previous_hash":"sha256:` + strings.Repeat("0", 64) + `"`: "verified",
+		`"chain_index":2,"previous_hash":null`:                                     "refuted chain_break",
+		`"chain_index":0,"previous_hash":null`:                                     "refuted chain_break",
+		`"chain_index":1,"previous_hash":null,"note":1`:                            "refuted schema_invalid",
+	} {
+		unhashed := `{"schema":"opentrustgraph/v0.1","record_id":"r","agent":"a","action":"x","outcome":"success","trace_id":"t","autonomy_tier":"act_auto","timestamp":"2026-01-02T03:04:05Z","metadata":{},` + members
+		text := unhashed + `,"entry_hash":"` + canon.Sum(jcs(t, unhashed+`}`)).String() + `"}`
+		if got := outcome(judge(t, nil, receipt.Policy{IntegrityOnly: true}, []byte(text))); got != want {
+			t.Errorf("%s: %s; want %s", members, got, want)
+		}
+	}
+}
+
+// TestPersona verifies that values of the wrong type refute a receipt of Harn.
+func TestPersona(t *testing.T) {
+	const text = `{"schema":"harn.receipt.v1","id":"r","parent_run_id":null,"persona":"p","step":null,"trace_id":"t","started_at":"2026-01-02T03:04:05Z","completed_at":null,"status":"success","inputs_digest":null,"outputs_digest":"sha256:00","model_calls":[{}],"tool_calls":[],"cost_usd":0,"approvals":[],"handoffs":[],"side_effects":[],"error":null,"redaction_class":"public","metadata":{}}`
+	for _, test := range []struct{ from, to, want string }{
+		{`"error":null`, `"error":{}`, "undecided unsigned"},
+		{`"error":null`, `"error":"x"`, "refuted schema_invalid"},
+		{`[{}]`, `[1]`, "refuted schema_invalid"},
+		{`sha256:00`, `00`, "refuted schema_invalid"},
+		{`"inputs_digest":null`, `"inputs_digest":1`, "refuted schema_invalid"},
+	} {
+		if got := outcome(judge(t, testSet(t, "k"), receipt.Policy{}, []byte(strings.Replace(text, test.from, test.to, 1)))); got != test.want {
+			t.Errorf("%s: %s; want %s", test.to, got, test.want)
 		}
 	}
 }

@@ -46,7 +46,7 @@ func Read(doc *canon.Document) *receipt.Foreign {
 	issuer, chain := root.Member("issuer").Member("id").String(), subject.Member("chain")
 	previous, _ := canon.ParseDigest(chain.Member("previous_receipt_hash").Text()) // null in the first receipt
 	sequence, _ := form.Integer(chain.Member("sequence"))                          // readChain has already checked it
-	f.Place = &receipt.ForeignPlace{Chain: issuer + " " + chain.Member("chain_id").String(), Sequence: sequence, Previous: previous}
+	f.Place = &receipt.ForeignPlace{Chain: issuer + " " + chain.Member("chain_id").String(), Sequence: sequence, Previous: previous, Last: chain.Member("terminal").Bool()}
 	f.Signatures = []receipt.ForeignSignature{{KeyID: proof.Member("verificationMethod").String(), Algorithm: "EdDSA", Issuer: issuer,
 		Messages: [][]byte{doc.AppendCanonical(nil, proof)}, Value: sig, At: form.Time(root.Member("issuanceDate")), Pointer: "/proof"}}
 	if known && !slices.ContainsFunc(f.Checks, func(c receipt.Check) bool { return c.Step == receipt.StepSchema }) {
@@ -75,9 +75,9 @@ func readSchema(f *receipt.Foreign, root, subject canon.Node) bool {
 
 	// SDKs remove null members before they sign, so a member with null would give the same receipt
 	// a second meaning.
-	for _, n := range []canon.Node{root, subject, action, outcome, root.Member("issuer")} {
+	for _, n := range []canon.Node{root, subject, action, outcome, root.Member("issuer"), subject.Member("chain")} {
 		for name, value := range n.Members() {
-			if value.Kind() == canon.KindNull {
+			if value.Kind() == canon.KindNull && name.String() != "previous_receipt_hash" {
 				form.Fail(f, receipt.StepSchema, receipt.CodeSchemaInvalid, n.Pointer(), "%s is null, and would be omitted", untrusted.Quote(name.Text(), 80))
 				return false
 			}
