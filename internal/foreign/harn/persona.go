@@ -20,21 +20,34 @@ func ReadPersona(doc *canon.Document) *receipt.Foreign {
 		return f
 	}
 
+	refuse := func(name, why string) *receipt.Foreign {
+		form.Fail(f, receipt.StepSchema, receipt.CodeSchemaInvalid, "/"+name, "expected %s", why)
+		return f
+	}
 	for _, name := range []string{"id", "persona", "trace_id"} {
 		if strings.TrimSpace(root.Member(name).String()) == "" {
-			form.Fail(f, receipt.StepSchema, receipt.CodeSchemaInvalid, "/"+name, "expected a string with a character that is not a space")
-			return f
+			return refuse(name, "a string with a character that is not a space")
 		}
 	}
 	for _, name := range []string{"model_calls", "tool_calls", "approvals", "handoffs", "side_effects"} {
-		if root.Member(name).Kind() != canon.KindArray {
-			form.Fail(f, receipt.StepSchema, receipt.CodeSchemaInvalid, "/"+name, "expected an array")
-			return f
+		ok := root.Member(name).Kind() == canon.KindArray
+		for _, entry := range root.Member(name).Elements() {
+			ok = ok && entry.Kind() == canon.KindObject
+		}
+		if !ok {
+			return refuse(name, "an array of objects")
+		}
+	}
+	for _, name := range []string{"inputs_digest", "outputs_digest"} {
+		if alg, value, _ := strings.Cut(root.Member(name).String(), ":"); root.Member(name).Kind() != canon.KindNull && (alg == "" || value == "") {
+			return refuse(name, "null, or an algorithm and a digest")
 		}
 	}
 	if cost := root.Member("cost_usd"); cost.Kind() != canon.KindNumber || cost.Float() < 0 {
-		form.Fail(f, receipt.StepSchema, receipt.CodeSchemaInvalid, "/cost_usd", "expected a number that is not negative")
-		return f
+		return refuse("cost_usd", "a number that is not negative")
+	}
+	if k := root.Member("error").Kind(); k != canon.KindNull && k != canon.KindObject {
+		return refuse("error", "null or an object")
 	}
 	if form.OneOf(f, root.Member("status"), "accepted", "running", "success", "noop", "failure", "denied", "duplicate", "cancelled") &&
 		form.OneOf(f, root.Member("redaction_class"), "public", "internal", "receipt_only", "secret") {

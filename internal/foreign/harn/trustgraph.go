@@ -38,14 +38,18 @@ func ReadTrustGraph(doc *canon.Document) *receipt.Foreign {
 
 // readTrustRecord checks the members, the hash, and the approval of one record.
 func readTrustRecord(f *receipt.Foreign, n canon.Node) bool {
-	required := []string{"schema", "record_id", "agent", "action", "approver", "outcome", "trace_id", "autonomy_tier", "timestamp", "cost_usd", "chain_index", "previous_hash", "entry_hash", "metadata"}
-	if !form.Members(f, n, required, []string{}) || !form.Strings(f, n, "record_id", "agent", "action", "trace_id") ||
+	required := []string{"schema", "record_id", "agent", "action", "outcome", "trace_id", "autonomy_tier", "timestamp", "chain_index", "previous_hash", "entry_hash", "metadata"}
+	if !form.Members(f, n, required, []string{"approver", "cost_usd"}) || !form.Strings(f, n, "record_id", "agent", "action", "trace_id") ||
 		!form.OneOf(f, n.Member("schema"), "opentrustgraph/v0.1", "opentrustgraph/v0") ||
 		!form.OneOf(f, n.Member("outcome"), "success", "failure", "denied", "timeout") ||
 		!form.OneOf(f, n.Member("autonomy_tier"), "shadow", "suggest", "act_with_approval", "act_auto") {
 		return false
 	}
 
+	if index, ok := form.Integer(n.Member("chain_index")); !ok || index < 1 || (n.Member("previous_hash").Kind() == canon.KindNull) != (index == 1) {
+		form.Fail(f, receipt.StepLink, receipt.CodeChainBreak, n.Pointer(), "chain_index is an integer from 1, and only the first record has no predecessor")
+		return false
+	}
 	computed := canon.Sum(form.AppendSorted(nil, n, "entry_hash"))
 	if stated := n.Member("entry_hash").String(); stated != computed.String() {
 		mismatch(f, receipt.StepHash, n.Pointer()+"/entry_hash", stated, computed)
@@ -86,7 +90,7 @@ func readTrustChain(f *receipt.Foreign, root canon.Node) {
 			return
 		}
 		switch linked := n.Member("previous_hash"); {
-		case string(n.Member("chain_index").Raw()) != strconv.Itoa(i+1), (linked.Kind() == canon.KindNull) != (i == 0), linked.String() != previous.Member("entry_hash").String():
+		case string(n.Member("chain_index").Raw()) != strconv.Itoa(i+1), linked.String() != previous.Member("entry_hash").String():
 			form.Fail(f, receipt.StepLink, receipt.CodeChainBreak, n.Pointer(), "the record does not follow the one before it")
 			return
 		}
@@ -112,7 +116,7 @@ func readTrustChain(f *receipt.Foreign, root canon.Node) {
 // the parent is not in the export, this is reported as not checked.
 func inherits(f *receipt.Foreign, byID map[string]canon.Node, n canon.Node) bool {
 	id := n.Member("metadata").Member("parent_record_id")
-	if id.IsZero() {
+	if id.Kind() != canon.KindString {
 		return true
 	}
 	parent, found := byID[id.String()]
