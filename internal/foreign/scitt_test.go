@@ -2,12 +2,16 @@ package foreign_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 
+	"filippo.io/mldsa"
+
+	"github.com/receiptkit/receiptkit/internal/foreign/scitt"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
@@ -107,11 +111,53 @@ func TestSCITT(t *testing.T) {
 		t.Errorf("without a receipt: %s", got)
 	}
 
+	// A receipt may contain several proofs, all of which must lead to the signed root.
+	proof := read(t, "scitt-cose", "valid-eddsa", "receipt.cose")
+	at := bytes.Index(proof, []byte{0x20, 0x81}) + 1 // the list of proofs of inclusion
+	_, one, _ := bytes.Cut(proof, []byte{0x20, 0x81})
+	one, _, _ = bytes.Cut(one, []byte{0xf6, 0x58, 0x40})
+	for count, want := range map[int]receipt.Code{2: "", 16: "", 17: receipt.CodeProofInvalid} {
+		several := slices.Concat(proof[:at], []byte{0x80 | byte(count)}, bytes.Repeat(one, count), proof[at+1+len(one):])
+		data := slices.Concat([]byte{0xa1, 0x19, 394 >> 8, 394 & 0xff, 0x81, 0x59, byte(len(several) >> 8), byte(len(several))}, several)
+		statement := read(t, "scitt-cose", "valid-eddsa", "statement.cose")
+		before := bytes.Index(registered(t, "valid-eddsa"), []byte{0xa1, 0x19, 394 >> 8, 394 & 0xff})
+		rep := judge(t, set, receipt.Policy{}, slices.Concat(statement[:before], data, statement[before+1:]))
+		if got := rep.Check(receipt.StepBatch); got.Code != want {
+			t.Errorf("%d proofs: %v; want %s", count, got, want)
+		}
+	}
+
 	// The ledger's receipt contains its key ID, so an altered path is refuted.
 	ccf := registered(t, "valid-ccf-vds2")
 	ccf[bytes.Index(ccf, []byte("ce:2."))+3] ^= 1
 	if got := outcome(judge(t, scittKeys(t, "valid-ccf-vds2", x509, true), receipt.Policy{}, ccf)); got != "refuted proof_invalid" {
 		t.Errorf("with another evidence: %s", got)
+	}
+}
+
+// TestSCITTPostQuantum verifies a statement that is signed with ML-DSA-65.
+func TestSCITTPostQuantum(t *testing.T) {
+	private, err := mldsa.NewPrivateKey(mldsa.MLDSA65(), make([]byte, 32))
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, err := keys.FromPublic(private.Public(), "k", "ML-DSA-65")
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, err := keys.NewSet(k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sign := func(_ context.Context, message []byte) ([]byte, error) {
+		return private.Sign(nil, message, &mldsa.Options{})
+	}
+	data, err := scitt.Sign(t.Context(), scitt.Statement{Issuer: "a", Subject: "s", KeyID: "k", Algorithm: "ML-DSA-65", ContentType: "text/plain", Payload: []byte("x")}, sign)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := outcome(judge(t, set, receipt.Policy{Issuer: "a"}, data)); got != "verified" {
+		t.Error(got)
 	}
 }
 

@@ -211,5 +211,5 @@ func algorithm(code int64) string {
 }
 
 func algorithms() map[string]int64 {
-	return map[string]int64{"EdDSA": -8, "ES256": -7, "ES384": -35, "ES512": -36}
+	return map[string]int64{"EdDSA": -8, "ES256": -7, "ES384": -35, "ES512": -36, "ML-DSA-65": -49}
 }

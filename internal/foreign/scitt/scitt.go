@@ -106,16 +106,23 @@ func readReceipt(f *receipt.Foreign, data []byte, entry [32]byte) {
 
 	var proofs headers
 	var inclusion [][]byte
-	if !m.unprotected.at(labelProofs, &proofs) || !proofs.at(-1, &inclusion) || len(inclusion) != 1 || m.payload != nil {
-		form.Fail(f, receipt.StepBatch, receipt.CodeProofInvalid, "", "expected a receipt with one proof of inclusion and a detached payload")
+	if !m.unprotected.at(labelProofs, &proofs) || !proofs.at(-1, &inclusion) || len(inclusion) == 0 || len(inclusion) > maxProofs || m.payload != nil {
+		form.Fail(f, receipt.StepBatch, receipt.CodeProofInvalid, "", "expected a receipt with proofs of inclusion and a detached payload")
 		return
 	}
-	root, included := rootRFC9162(inclusion[0], entry)
+
+	// The log signed one root, to which every proof leads.
+	read := rootRFC9162
 	if structure == 2 {
-		root, included = rootCCF(inclusion[0], entry)
+		read = rootCCF
+	}
+	root, included := read(inclusion[0], entry)
+	for _, proof := range inclusion[1:] {
+		again, ok := read(proof, entry)
+		included = included && ok && again == root
 	}
 	if !included {
-		form.Fail(f, receipt.StepBatch, receipt.CodeProofInvalid, "", "the proof is malformed, or is not of this statement")
+		form.Fail(f, receipt.StepBatch, receipt.CodeProofInvalid, "", "a proof is malformed, or is not of this statement")
 		return
 	}
 	if s, ok := m.signature(f, receipt.StepBatch, root[:]); ok {
@@ -123,6 +130,9 @@ func readReceipt(f *receipt.Foreign, data []byte, entry [32]byte) {
 		f.Inclusions = append(f.Inclusions, s)
 	}
 }
+
+// maxProofs is the maximum number of proofs in one receipt.
+const maxProofs = 16
 
 // maxPath is the length of an inclusion path in a tree of 2^64 leaves.
 const maxPath = 64

@@ -24,7 +24,7 @@ type Statement struct {
 func Sign(ctx context.Context, s Statement, sign func(context.Context, []byte) ([]byte, error)) ([]byte, error) {
 	alg, ok := algorithms()[s.Algorithm]
 	if !ok {
-		return nil, fmt.Errorf("scitt: unsupported algorithm %q: must be EdDSA, ES256, ES384, or ES512", s.Algorithm)
+		return nil, fmt.Errorf("scitt: unsupported algorithm %q: must be EdDSA, ES256, ES384, ES512, or ML-DSA-65", s.Algorithm)
 	}
 	mode := encoding()
 	header, err := mode.Marshal(map[int64]any{
