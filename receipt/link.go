@@ -129,11 +129,11 @@ func (c *Check) word() {
 	case "":
 		return
 	case CauseOwnHash:
-		c.Reason = "the receipt does not fit its own hash, so its place shows nothing"
+		c.Reason = "the content does not match the stated hash, so the position in the stream is unknown"
 	case CauseUnreadable:
-		c.Reason = "its predecessor is not in the input, which has documents that are no readable receipts"
+		c.Reason = "its predecessor is not in the input, which contains documents that are not readable receipts"
 		if (c.Related != Place{}) {
-			c.Reason = c.related() + ", which is no readable receipt, may be its predecessor"
+			c.Reason = c.related() + ", which is not a readable receipt, may be its predecessor"
 		}
 	case CauseSelection:
 		c.Reason = "its predecessor is not in the input, which is a selection"

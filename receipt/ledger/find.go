@@ -124,14 +124,14 @@ func Linked(ctx context.Context, s Store, k Key) (r *Row, link receipt.Check, er
 		return nil, link, err
 	}
 	if err == nil && (rival.Pruned || rival.fits() == nil) {
-		return r, r.refuted(receipt.CodeChainFork, receipt.CausePredecessorShared, "names a predecessor that another stored receipt names too"), nil
+		return r, r.refuted(receipt.CodeChainFork, receipt.CausePredecessorShared, "names a predecessor that another stored receipt also names"), nil
 	}
 
 	// Clients may see the details, so these must not name any other receipt.
 	if r.Place != nil {
 		switch fault := r.placed(); {
 		case fault != nil && fault.Code == string(receipt.CodeChainBreak):
-			return r, r.refuted(receipt.CodeChainBreak, receipt.CausePredecessorOther, "names a predecessor that is not the one before it in its stream, as it is stored"), nil
+			return r, r.refuted(receipt.CodeChainBreak, receipt.CausePredecessorOther, "names a predecessor that is not the receipt stored before it in its stream"), nil
 		case fault != nil:
 			return nil, link, fault
 		}

@@ -59,7 +59,7 @@ func TestForkedFolder(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for id, want := range map[string]string{"a": "true ", "b": "true ", "c": "false refuted: chain_fork: names a predecessor that another stored receipt names too"} {
+		for id, want := range map[string]string{"a": "true ", "b": "true ", "c": "false refuted: chain_fork: names a predecessor that another stored receipt also names"} {
 			if valid, reason, rep := storedReport(t, s, id); fmt.Sprint(valid, " ", reason) != want {
 				t.Errorf("%s: %s: %v %s, expected %s\n%+v", name, id, valid, reason, want, rep.Check(receipt.StepLink))
 			}

@@ -221,7 +221,7 @@ INSERT INTO main.receipts (stream, position, receipt_id, task, session, issued_a
 		i := issuedBy(t, storetest.Draft("receipt_0", "w"), storetest.Draft("receipt_1", "w"), storetest.Draft("receipt_2", "w"))
 		fork(i, "receipt_fork", position)
 		got := i.ask("all", "POST", "/v1/receipts/receipt_fork/verify")
-		if !strings.HasPrefix(got, `200 {"valid":false,`) || !strings.Contains(got, `"reason":"refuted: chain_fork: names a predecessor that another stored receipt names too"`) {
+		if !strings.HasPrefix(got, `200 {"valid":false,`) || !strings.Contains(got, `"reason":"refuted: chain_fork: names a predecessor that another stored receipt also names"`) {
 			t.Errorf("at %s: %s", position, got)
 		}
 		if got := i.ask("all", "GET", "/v1/receipts/receipt_fork"); !strings.HasPrefix(got, "200 ") {
@@ -230,7 +230,7 @@ INSERT INTO main.receipts (stream, position, receipt_id, task, session, issued_a
 	}
 	i := issuedBy(t, storetest.Draft("receipt_0", "w"), storetest.Draft("receipt_1", "w"), storetest.Draft("receipt_2", "w"))
 	i.execute("DELETE FROM receipts WHERE receipt_id = 'receipt_1'")
-	for id, want := range map[string]string{"receipt_0": `"check":"link","status":"passed"`, "receipt_2": `"reason":"refuted: chain_break: names a predecessor that is not the one before it`} {
+	for id, want := range map[string]string{"receipt_0": `"check":"link","status":"passed"`, "receipt_2": `"reason":"refuted: chain_break: names a predecessor that is not the receipt stored before it`} {
 		if got := i.ask("all", "POST", "/v1/receipts/"+id+"/verify"); !strings.HasPrefix(got, "200 ") || !strings.Contains(got, want) {
 			t.Errorf("%s, one is missing: %s", id, got)
 		}

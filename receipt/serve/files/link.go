@@ -15,18 +15,19 @@ func linkOf(rep *receipt.Report, first bool) *receipt.Check {
 	switch {
 	case c.Code == receipt.CodeChainFork:
 		c.Cause = receipt.CausePredecessorShared
-		c.Detail = "names a predecessor that another stored receipt names too"
+		c.Detail = "names a predecessor that another stored receipt also names"
 	case c.Status == receipt.StatusFailed && c.Stated == "null":
 		c.Cause = receipt.CauseSecondFirst
-		c.Detail = "states that nothing precedes it, but its stream has begun before it, as it is stored"
+		c.Detail = "states that nothing precedes it, but an earlier receipt of its stream is stored"
 	case c.Status == receipt.StatusFailed:
 		c.Cause = receipt.CausePredecessorOther
-		c.Detail = "names a predecessor that is not the one before it in its stream, as it is stored"
+		c.Detail = "names a predecessor that is not the receipt stored before it in its stream"
 	case c.Status == receipt.StatusNotChecked && c.Cause == "" && first: // no other stored receipt is in its stream
 		return &receipt.Check{Step: receipt.StepLink, Status: receipt.StatusPassed}
+	case c.Status == receipt.StatusNotChecked && c.Cause == receipt.CauseOwnHash: // this is about the receipt alone
 	case c.Status == receipt.StatusNotChecked:
 		c.Cause = receipt.CausePredecessorAbsent
-		c.Detail, c.Reason = "", "its predecessor is not shown by what is stored"
+		c.Detail, c.Reason = "", "its predecessor is not stored"
 	}
 
 	return &c
