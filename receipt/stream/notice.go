@@ -18,6 +18,7 @@ func bounded[T any](list []T) []T { return list[:min(len(list), MaxNotices)] }
 type Notice struct {
 	Source string `json:"source"`
 	Detail string `json:"detail"`
+	After  int    `json:"after,omitzero"` // number of documents that were read from the input before the problem
 	Hint   string `json:"-"`
 	Wide   bool   `json:"-"` // see [unpack.Error]
 

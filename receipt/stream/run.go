@@ -301,7 +301,9 @@ func (r *Run) endSource(it *item) {
 		err = errEmpty
 	}
 	if err != nil {
-		r.summary.Inputs.Unreadable = append(r.summary.Inputs.Unreadable, noticeOf(source.Name, err))
+		n := noticeOf(source.Name, err)
+		n.After = it.docs
+		r.summary.Inputs.Unreadable = append(r.summary.Inputs.Unreadable, n)
 	}
 }
 

@@ -184,7 +184,7 @@ func (p *githubPrinter) End(s *stream.Summary) error {
 	}
 
 	for _, n := range s.Inputs.Unreadable {
-		p.errors.add(annotation{file: n.Source, title: "not read", text: n.Detail}, "not read", n.Source)
+		p.errors.add(annotation{file: n.Source, title: notReadAs(n.After > 0), text: whyNotRead(n)}, "not read", n.Source)
 	}
 
 	// Unused evidence leaves the input undecided.

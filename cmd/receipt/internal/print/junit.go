@@ -134,7 +134,7 @@ func (p *junitPrinter) End(s *stream.Summary) error {
 	}
 
 	for _, n := range s.Inputs.Unreadable {
-		p.add(junitCase{Class: n.Source, Name: n.Source, Error: &junitCause{Type: "not_read", Message: n.Detail}})
+		p.add(junitCase{Class: n.Source, Name: n.Source, Error: &junitCause{Type: "not_read", Message: whyNotRead(n)}})
 	}
 
 	// Each note about a check that was not made becomes a skipped case. Without these cases, the

@@ -554,7 +554,7 @@ func (p *ListPrinter) notChecked(b *bytes.Buffer, s *stream.Summary) {
 func Notices(b *bytes.Buffer, label string, list []stream.Notice, total int) {
 	var lines []string
 	for _, n := range list {
-		lines = append(lines, fmt.Sprintf("%s (%s)", cli.Bare(n.Source), n.Detail))
+		lines = append(lines, fmt.Sprintf("%s (%s)", cli.Bare(n.Source), whyNotRead(n)))
 	}
 	b.WriteString(cli.Rows(label, lines, cli.MaxStreams, total))
 }

@@ -112,7 +112,7 @@ func (l *problems) end(s *stream.Summary) {
 	}
 
 	for _, n := range s.Inputs.Unreadable {
-		l.add(problem{level: levelWarning, rule: notRead, title: "not read", source: n.Source, text: cli.EscapeLine(n.Detail)})
+		l.add(problem{level: levelWarning, rule: notRead, title: notReadAs(n.After > 0), source: n.Source, text: cli.EscapeLine(whyNotRead(n))})
 	}
 	if s.Receipts == 0 && len(s.Inputs.Unreadable) == 0 {
 		l.add(problem{level: levelWarning, rule: notRead, title: "not read", subject: "the input", text: "no receipts"})

@@ -120,7 +120,7 @@ func (p *sarifPrinter) notifications(s *stream.Summary, more int) []sarifNotific
 		list = append(list, sarifNotification{levelWarning, sarifText{cli.Plural(more, "result", "not listed")}})
 	}
 	for _, n := range s.Inputs.Unreadable {
-		list = append(list, sarifNotification{levelError, sarifText{sarifMessage("not read: " + cli.EscapeLine(n.Source+": "+n.Detail))}})
+		list = append(list, sarifNotification{levelError, sarifText{sarifMessage(notReadAs(n.After > 0) + ": " + cli.EscapeLine(n.Source+": "+whyNotRead(n)))}})
 	}
 	for _, n := range p.notes {
 		list = append(list, sarifNotification{levelNote, sarifText{sarifMessage("not checked: " + cli.EscapeLine(n.Detail))}})

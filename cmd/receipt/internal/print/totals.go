@@ -72,7 +72,13 @@ func (t *Totals) Line(s *stream.Summary) string {
 	}
 
 	if n := len(s.Inputs.Unreadable); n > 0 {
-		parts = append(parts, cli.Plural(n, "input", "not read"))
+		how := map[string]int{}
+		for _, n := range s.Inputs.Unreadable {
+			how[notReadAs(n.After > 0)]++
+		}
+		for _, as := range slices.Sorted(maps.Keys(how)) {
+			parts = append(parts, cli.Plural(how[as], "input", as))
+		}
 	} else if len(unread(s)) > 0 {
 		parts = append(parts, "not read to the end")
 	}
@@ -81,6 +87,22 @@ func (t *Totals) Line(s *stream.Summary) string {
 		parts = append(parts, elapsedText(d))
 	}
 	return PaintIf(t.color, verdict, name) + ": " + strings.Join(parts, ", ")
+}
+
+// notReadAs describes an input that was not read, or of which only a beginning was read.
+func notReadAs(begun bool) string {
+	if begun {
+		return "not read to the end"
+	}
+	return "not read"
+}
+
+// whyNotRead returns the reason why an input was not read, and the position up to which it was read.
+func whyNotRead(n stream.Notice) string {
+	if n.After > 0 {
+		return fmt.Sprintf("%s, after :%d", n.Detail, n.After)
+	}
+	return n.Detail
 }
 
 // wholeFindings counts the findings about the entire input, by code.
