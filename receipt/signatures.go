@@ -330,7 +330,7 @@ func (t *tally) met() (why Check, refutes, met bool) {
 			return t.why, true, false
 		}
 		return Check{Code: CodeThresholdNotMet, Pointer: "/signatures",
-			Detail: fmt.Sprintf("%d of %d witnesses signed%s", counted, quorum, notCounted(t.others))}, false, false
+			Detail: fmt.Sprintf("valid witness signatures: %d, required: %d%s", counted, quorum, notCounted(t.others))}, false, false
 	}
 
 	return Check{}, false, true

@@ -55,7 +55,7 @@ func signedBy(trust receipt.LogTrust, note []byte) (*tlog.Signed, error) {
 		return nil, pruneFailure(code, "no trusted key of the log %q signed the checkpoint", c.Origin)
 	}
 	if c.Size == 0 {
-		return nil, pruneFailure(receipt.CodeCheckpointInvalid, "the checkpoint is over no receipt")
+		return nil, pruneFailure(receipt.CodeCheckpointInvalid, "the checkpoint covers no receipts")
 	}
 	return c, nil
 }
@@ -95,7 +95,7 @@ func (p *Cut) compare(ctx context.Context, receipts iter.Seq2[Row, error], archi
 
 	switch {
 	case tree.Size() < p.Size:
-		return pruneFailure(receipt.CodeTruncated, "the checkpoint is over %d receipts, the ledger has %d", p.Size, tree.Size())
+		return pruneFailure(receipt.CodeTruncated, "the checkpoint covers %d receipts, the ledger has %d", p.Size, tree.Size())
 	case tree.Root() != p.Root:
 		return pruneFailure(receipt.CodeMerkleRootMismatch, "the first %d receipts of the ledger have the root %v, the checkpoint states %v", p.Size, tree.Root(), p.Root)
 	case p.Receipts == 0:
@@ -146,7 +146,7 @@ func (a *archived) same(e *Row) error {
 func (a *archived) end() error {
 	_, err, more := a.next()
 	if err == nil && more {
-		err = &PruneError{Index: a.read + 1, Detail: "it is beyond those that the checkpoint is over"}
+		err = &PruneError{Index: a.read + 1, Detail: "it is after the receipts that the checkpoint covers"}
 	}
 	return err
 }

@@ -101,14 +101,14 @@ func (f *forest) judge(partial bool) (inside, outside receipt.Evidence, until bo
 		why := fmt.Sprintf("no trusted key of the log %q signed the checkpoint, which therefore shows nothing", untrusted.Cut([]byte(f.claims.Origin), 256))
 		return receipt.Evidence{Checkpoint: f.given, Uncompared: why}, outside, everything, nil
 	case n >= size && f.Root == f.claims.Root && !f.Holes:
-		why := "the checkpoint is over no receipt"
+		why := "the checkpoint covers no receipts"
 		if size > 0 {
-			why = fmt.Sprintf("the checkpoint is over the first %d receipts, and this one comes after them", size)
+			why = fmt.Sprintf("the checkpoint covers the first %d receipts, and this one comes after them", size)
 		}
 		return receipt.Evidence{Checkpoint: f.given}, receipt.Evidence{Uncompared: why}, bound{f.Source, f.Until}, nil
 	case partial || f.Single && size != 1 || f.Holes:
 		// Leaves are missing, or may be in unreadable documents, so the root proves nothing.
-		why := fmt.Sprintf("the checkpoint is over %d receipts, of which the input shows only a part; an inclusion proof would show that it includes them", size)
+		why := fmt.Sprintf("the checkpoint covers %d receipts, of which the input shows only a part; an inclusion proof would show that it includes them", size)
 		return receipt.Evidence{Checkpoint: f.given, Uncompared: why}, outside, everything, nil
 	case n < size:
 		return inside, outside, bound{}, &Finding{Code: receipt.CodeTruncated, Stated: fmt.Sprint(size), Computed: fmt.Sprint(n),

@@ -238,9 +238,9 @@ func (r *Run) noteUnused() {
 		case p.Part != "":
 			r.summary.addNote(receipt.CodeDisclosureUnbound, "%s has values that fit no receipt of the input: %s", given, p.Part)
 		case p.Kind == "disclosures":
-			r.summary.addNote(receipt.CodeDisclosureUnbound, "%s matches no receipt of the input", given)
+			r.summary.addNote(receipt.CodeDisclosureUnbound, "%s: no receipt in the input matches", given)
 		default:
-			r.summary.addNote(receipt.CodeEvidenceUnused, "%s matches no receipt of the input", given)
+			r.summary.addNote(receipt.CodeEvidenceUnused, "%s: no receipt in the input matches", given)
 		}
 	}
 }
@@ -392,9 +392,9 @@ func (r *Run) weigh(f *forest, p *pipeline) error {
 	}
 
 	if f.claims.Size == 0 && f.Documents > 0 {
-		r.summary.addNote(receipt.CodeEvidenceUnused, "the checkpoint is over no receipt")
+		r.summary.addNote(receipt.CodeEvidenceUnused, "the checkpoint covers no receipts")
 	} else if rest := f.behind(); rest > 0 {
-		r.summary.addNote(receipt.CodeBatchNotChecked, "%d receipts after the %d that the checkpoint is over", rest, f.claims.Size)
+		r.summary.addNote(receipt.CodeBatchNotChecked, "the checkpoint covers only the first %d of %d receipts", f.claims.Size, f.claims.Size+rest)
 	} else {
 		r.covered = f.Size == f.claims.Size && f.given.Signed
 	}

@@ -31,7 +31,7 @@ func NewProofs(index *Index, note []byte) (*Proofs, error) {
 		return nil, &CheckpointError{Code: receipt.CodeCheckpointInvalid, Detail: err.Error(), Err: err}
 	}
 	if n := index.entries.len; claims.Size > uint64(n) {
-		return nil, notOver(receipt.CodeTruncated, "the checkpoint is over %d receipts, the files have %d", claims.Size, n)
+		return nil, notOver(receipt.CodeTruncated, "the checkpoint covers %d receipts, the files have %d", claims.Size, n)
 	}
 
 	leaves, err := leavesOf(index, int(claims.Size))

@@ -73,7 +73,7 @@ func TestProofsRefuse(t *testing.T) {
 	}{
 		"fits":        {list, note, ""},
 		"of nothing":  {list, servetest.Checkpoint(t), ""},
-		"fewer":       {list[:2], note, "serve: truncated: the checkpoint is over 3 receipts, the files have 2"},
+		"fewer":       {list[:2], note, "serve: truncated: the checkpoint covers 3 receipts, the files have 2"},
 		"other order": {[][]byte{list[1], list[0], list[2]}, note, "serve: merkle_root_mismatch: the root over the first 3 receipts of the files is "},
 		"altered":     {[][]byte{list[0], altered, list[2]}, note, `serve: hash_mismatch: "a.jsonl:2" does not fit the hash that it states`},
 		"no note":     {list, list[0], "serve: checkpoint_invalid: "},

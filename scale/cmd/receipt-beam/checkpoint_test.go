@@ -172,7 +172,7 @@ func TestCheckpoint(t *testing.T) {
 		{name: "strict", paths: parts, over: all, args: "--strict", code: terms.ExitVerified},
 		{name: "fewer", paths: parts, over: func(list []merkle.Hash) []merkle.Hash { return list[:61] }, code: terms.ExitUndecided, want: "batch_not_checked: 79 receipts after the 61"},
 		{name: "up to a file", paths: parts, over: func(list []merkle.Hash) []merkle.Hash { return list[:60] }, code: terms.ExitUndecided},
-		{name: "none", paths: parts, over: func(list []merkle.Hash) []merkle.Hash { return nil }, code: terms.ExitUndecided, want: "evidence_unused: the checkpoint is over no receipt"},
+		{name: "none", paths: parts, over: func(list []merkle.Hash) []merkle.Hash { return nil }, code: terms.ExitUndecided, want: "evidence_unused: the checkpoint covers no receipts"},
 		{name: "more", paths: parts, over: func(list []merkle.Hash) []merkle.Hash { return append(list, more...) }, code: terms.ExitRefuted, want: "truncated: the checkpoint covers 143 receipts, but the input has 140"},
 		{name: "more, of a selection", paths: parts, over: func(list []merkle.Hash) []merkle.Hash { return append(list, more...) }, args: "--partial", code: terms.ExitUndecided},
 		{name: "others", paths: parts, over: other, code: terms.ExitRefuted, want: "merkle_root_mismatch"},

@@ -25,8 +25,9 @@ const (
 func (p *markdownPrinter) End(s *stream.Summary) error {
 	p.end(s)
 	var b bytes.Buffer
-	name, counts, _ := strings.Cut(new(Totals).Line(s), ": ")
-	fmt.Fprintf(&b, "## Receipts: %s\n\n%s\n", name, counts)
+	line := new(Totals).Line(s)
+	name, _, _ := strings.Cut(line, ": ")
+	fmt.Fprintf(&b, "## Receipts: %s\n\n%s\n", name, line)
 
 	rows, more := listed(&p.problems, maxRows, maxMarkdown, func(f *problem) string {
 		place := f.source

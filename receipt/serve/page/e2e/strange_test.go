@@ -115,7 +115,7 @@ func testDisclosed(b *tab) {
 
 	b.drop(first, second, disclosed("")) // the file contains no disclosures, so it cannot be used
 	b.expect("Undecided")
-	if shown := b.text("#outcome"); !strings.Contains(shown, "matches no receipt of the input") {
+	if shown := b.text("#outcome"); !strings.Contains(shown, "no receipt in the input matches") {
 		b.Errorf("of disclosed values: %s", shown)
 	}
 	b.drop(first, second, disclosed(`{"field":"/metadata","salt":"0123456789abcdef0123456789abcdef","value":1}`))

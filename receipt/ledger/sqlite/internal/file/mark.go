@@ -164,7 +164,7 @@ func (m Mark) Reached(path string, is Mark, stored func(sequence int64) (canon.D
 	case err != nil:
 		return err
 	case !ok:
-		return &RolledBackError{path, fmt.Sprintf("had the receipt with the hash %v, number %d of all, and has it no more", m.Hash, m.Sequence)}
+		return &RolledBackError{path, fmt.Sprintf("no longer contains the receipt with the hash %v, number %d of all", m.Hash, m.Sequence)}
 	case hash != m.Hash:
 		return &RolledBackError{path, fmt.Sprintf("had the receipt with the hash %v, number %d of all, and has another one there", m.Hash, m.Sequence)}
 	}
