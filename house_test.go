@@ -55,7 +55,7 @@ var rooms = map[string]room{
 	"internal/aggregate":    {pure: true, may: core},
 	"internal/attest":       {pure: true, may: core},
 	"internal/conn":         {},
-	"internal/headline":     {pure: true, may: core},
+	"internal/headline":     {pure: true, may: append([]string{"receipt/stream"}, core...)},
 	"internal/statement":    {pure: true, may: core},
 	"internal/timestamp":    {pure: true, may: []string{"canon", "receipt"}, libs: []string{"github.com/notaryproject/tspclient-go"}},
 	"internal/kind":         {pure: true},

@@ -215,7 +215,7 @@ func (p *printer) end(sum *stream.Summary) error {
 	// If there is only one receipt, its own report lists the missing checks.
 	shown := *sum
 	if sum.Receipts+sum.Copies > 1 {
-		shown.NotChecked = slices.Concat(sum.NotChecked, headline.Unchecked(sum.Unchecked, sum.Withheld))
+		shown.NotChecked = headline.Notes(sum)
 	}
 	if text, err = receipt.AppendJSON(nil, &shown); err != nil {
 		return err

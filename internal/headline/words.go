@@ -2,9 +2,7 @@ package headline
 
 import (
 	"fmt"
-	"maps"
 	"math/big"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -172,34 +170,4 @@ func Fault(cause receipt.Cause) string {
 	}
 
 	return ""
-}
-
-// Unchecked describes the checks that were not made for several documents, given the number of
-// documents for each code and the number of withheld values. It omits codes that leave a receipt
-// undecided, because the verdict already reflects them.
-func Unchecked(documents map[receipt.Code]int, withheld int) (notes []receipt.Note) {
-	for _, code := range slices.Sorted(maps.Keys(documents)) {
-		note := receipt.Note{Code: code}
-		if note.Undecides() {
-			continue
-		}
-		of := Plural(documents[code], "receipt", "")
-
-		// Each code has its own noun. A code without a noun is reported by its name.
-		switch code {
-		case "signatures_not_checked":
-			note.Detail = "the signatures of " + of + ": only integrity was verified"
-		case "redactions_not_checked":
-			note.Detail = Plural(withheld, "withheld value", "") + " of " + of + ", not disclosed"
-		case "batch_not_checked":
-			note.Detail = "the batch of " + of + ", which was not given"
-		case "unauthenticated_members":
-			note.Detail = "key_id, algorithm, and signed_at of " + of + ", which are outside the hash and not in a JWS"
-		default:
-			note.Detail = string(code) + " of " + of
-		}
-		notes = append(notes, note)
-	}
-
-	return notes
 }

@@ -40,11 +40,11 @@ func (r *Report) Render(w io.Writer, sum *stream.Summary) error {
 	})
 }
 
-// worded returns a summary for people to read. It lists the unchecked steps of single receipts
-// together with the notes about the entire input, and lists streams with breaks first.
+// worded returns a summary for people to read. It lists all notes about checks that were not made,
+// and lists streams with breaks first.
 func worded(sum *stream.Summary) *stream.Summary {
 	shown := *sum
-	shown.NotChecked = slices.Concat(sum.NotChecked, headline.Unchecked(sum.Unchecked, sum.Withheld))
+	shown.NotChecked = headline.Notes(sum)
 	shown.Streams = slices.Clone(sum.Streams)
 	slices.SortStableFunc(shown.Streams, func(a, b chain.Segment) int { return cmp.Compare(b.Failures, a.Failures) })
 	return &shown

@@ -130,7 +130,7 @@ func (s *Selection) addFolder(root string, kind stream.Kind) {
 		case !d.Type().IsRegular():
 			s.Skipped = append(s.Skipped, stream.Notice{Source: path, Detail: Irregular(d.Type())})
 		case !stream.IsInput(path):
-			s.Skipped = append(s.Skipped, stream.Notice{Source: path, Detail: "not a receipt"})
+			s.Skipped = append(s.Skipped, stream.Notice{Source: path, Detail: unknownExtension(path)})
 		default:
 			s.Sources = append(s.Sources, fileSource(path, kind, true))
 		}
@@ -142,6 +142,14 @@ func (s *Selection) addFolder(root string, kind stream.Kind) {
 	if len(s.Sources) == before && len(s.Missing) == failed {
 		s.without(root, cli.Usage("receipts in directories are files *.json, *.jsonl, *.ndjson, *.cbor, *.cborseq, or *.cose, optionally followed by .gz or .zst", "the directory %q contains no receipt", root))
 	}
+}
+
+// unknownExtension states why a file in a directory is not an input.
+func unknownExtension(path string) string {
+	if ext := filepath.Ext(path); ext != "" {
+		return "not read: extension " + ext
+	}
+	return "not read: no extension"
 }
 
 // Irregular describes a directory entry that is neither a file nor a directory.

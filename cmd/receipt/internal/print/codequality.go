@@ -54,6 +54,6 @@ func (p *qualityPrinter) End(s *stream.Summary) error {
 func issueOf(f *problem) qualityIssue {
 	severity := map[level]string{levelError: "critical", levelWarning: "major", levelNote: "info"}[f.level]
 	i := qualityIssue{Description: f.title + ": " + f.whole(), Check: f.rule, Fingerprint: f.id, Severity: severity}
-	i.Location.Path, i.Location.Lines.Begin = cli.EscapeLine(f.source), f.line
+	i.Location.Path, i.Location.Lines.Begin = cli.EscapeLine(f.source), max(f.line, 1) // the format requires a line
 	return i
 }

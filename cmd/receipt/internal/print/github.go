@@ -62,7 +62,7 @@ func (p *githubPrinter) Report(rep *receipt.Report, _ []byte) error {
 	f := rep.Finding()
 	a := annotation{file: rep.Source, title: fmt.Sprintf("%s, %s", Word(rep), coded(f.Code, f.Cause)), text: ReasonLine(f)}
 	if rep.Listed {
-		a.line = rep.Index
+		a.line, a.text = lineOf(rep.Source, rep.Index, a.text)
 	}
 
 	// For an undecided receipt, the cause is the reason. For a refuted receipt, the cause is the
@@ -70,7 +70,7 @@ func (p *githubPrinter) Report(rep *receipt.Report, _ []byte) error {
 	if rep.Verdict == receipt.Refuted {
 		p.errors.add(a, a.title, rep.Address())
 	} else {
-		p.warnings.add(a, a.title+"\x00"+a.text, rep.Address())
+		p.warnings.add(a, a.title+"\x00"+ReasonLine(f), rep.Address())
 	}
 	return nil
 }
@@ -178,7 +178,8 @@ func (p *githubPrinter) End(s *stream.Summary) error {
 		title := "refuted, " + coded(f.Code, f.Cause)
 		a := annotation{file: f.Source, title: title, text: FindingName(f) + ": " + f.Detail}
 		if file, line := splitAddress(f.Source); file != a.file {
-			a.file, a.line = file, line
+			a.file = file
+			a.line, a.text = lineOf(file, line, a.text)
 		}
 		p.errors.add(a, "whole\x00"+title, FindingName(f))
 	}

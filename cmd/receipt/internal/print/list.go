@@ -352,19 +352,9 @@ func isAboutStatements(c receipt.Code) bool {
 	return false
 }
 
-// unchecked returns the notes about the entire input that do not affect the verdict. It also
-// returns the notes about individual receipts, combined by code.
+// unchecked returns the notes about checks that were not made and that do not affect the verdict.
 func unchecked(s *stream.Summary) []receipt.Note {
-	open := append(unread(s), slices.DeleteFunc(slices.Clone(s.NotChecked), receipt.Note.Undecides)...)
-	return append(open, headline.Unchecked(s.Unchecked, s.Withheld)...)
-}
-
-// unread returns a note if a run was stopped. It then has no unreadable input, but is incomplete.
-func unread(s *stream.Summary) []receipt.Note {
-	if s.Complete || len(s.Inputs.Unreadable) > 0 {
-		return nil
-	}
-	return []receipt.Note{{Detail: "the rest of the input, which was not read"}}
+	return slices.DeleteFunc(headline.Notes(s), receipt.Note.Undecides)
 }
 
 // maxGroups limits the memory for an input with many causes.
@@ -419,8 +409,7 @@ func (p *ListPrinter) findings(b *bytes.Buffer, findings []stream.Finding) {
 func (p *ListPrinter) footers(b *bytes.Buffer, s *stream.Summary) {
 	p.Streams(b, s)
 	levels(b, s)
-	p.notChecked(b, s)
-	Notices(b, "skipped", s.Skipped, s.SkippedCount)
+	NotChecked(b, s, " (--expect-head or --checkpoint)")
 	if p.checkpoint != "" {
 		Footer(b, "checkpoint", p.checkpoint)
 	}
@@ -525,29 +514,24 @@ func FindingName(f stream.Finding) string {
 	return "the input"
 }
 
-func (p *ListPrinter) notChecked(b *bytes.Buffer, s *stream.Summary) {
+// NotChecked lists the checks that were not made, and then the skipped inputs. tail names the flags
+// that check the end of a stream.
+func NotChecked(b *bytes.Buffer, s *stream.Summary, tail string, more ...string) {
 	var open []string
-	if s.Partial {
-		open = append(open, "whether receipts are missing: the input is a selection (--partial)")
+	notes := unchecked(s)
+	if len(s.Skipped) > 0 {
+		notes = notes[:len(notes)-1] // the last note names the skipped inputs, which are listed below
 	}
-
-	// The library does not know which flags of this program enable a check.
-	for _, n := range append(unread(s), s.NotChecked...) {
-		if isUnused(n.Code) || isAboutStatements(n.Code) { // already printed
-			continue
-		}
+	for _, n := range notes {
 		text := n.Detail
-		if n.Code == receipt.CodeTailNotChecked {
-			text += " (--expect-head or --checkpoint)"
+		if n.Code == receipt.CodeTailNotChecked { // the library does not know which flags of this program enable a check
+			text += tail
 		}
 		open = append(open, text)
 	}
-
-	// The notes about single receipts are combined by code.
-	for _, n := range headline.Unchecked(s.Unchecked, s.Withheld) {
-		open = append(open, n.Detail)
-	}
+	open = append(open, more...)
 	b.WriteString(cli.Rows("not checked", open, len(open), len(open)))
+	Notices(b, "skipped", s.Skipped, s.SkippedCount)
 }
 
 // Notices lists inputs that contain no receipts or were not read, with the reasons.

@@ -2,6 +2,7 @@ package print
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -30,11 +31,7 @@ func (p *markdownPrinter) End(s *stream.Summary) error {
 	fmt.Fprintf(&b, "## Receipts: %s\n\n%s\n", name, line)
 
 	rows, more := listed(&p.problems, maxRows, maxMarkdown, func(f *problem) string {
-		place := f.source
-		if f.line > 1 {
-			place = fmt.Sprintf("%s:%d", place, f.line)
-		}
-		return fmt.Sprintf("%s: %s: %s", f.title, code(place), code(f.whole()))
+		return fmt.Sprintf("%s: %s: %s", f.title, code(cmp.Or(f.subject, f.place)), code(f.text))
 	})
 	list(&b, "Findings", rows)
 	if more > 0 {

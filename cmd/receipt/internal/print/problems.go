@@ -22,7 +22,8 @@ type problem struct {
 	rule    receipt.Code // or notRead
 	title   string       // verdict and code
 	source  string
-	line    int    // line in the source; 1 unless the source lists receipts
+	place   string // address of the document
+	line    int    // line in the source; 0 unless its lines are receipts
 	subject string // stream, for a problem that is not in a file
 	text    string
 	id      string // ID, which is the same in every run that finds the problem
@@ -56,8 +57,8 @@ func (l *problems) complete(p problem) problem {
 	if p.source == "" {
 		p.source = l.first
 	}
-	p.line = max(p.line, 1)
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%d\x00%s\x00%s", p.rule, p.source, p.line, p.subject, p.id))
+	_, index := splitAddress(p.place)
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%d\x00%s\x00%s", p.rule, p.source, index, p.subject, p.id))
 	p.id = hex.EncodeToString(sum[:16])
 	p.text = untrusted.Cut(p.text, 1000)
 	return p
@@ -81,13 +82,13 @@ func (l *problems) Report(rep *receipt.Report, _ []byte) error {
 		return nil
 	}
 	f := rep.Finding()
-	p := problem{level: levelWarning, rule: f.Code, title: Word(rep) + ", " + coded(f.Code, f.Cause), source: rep.Source,
+	p := problem{level: levelWarning, rule: f.Code, title: Word(rep) + ", " + coded(f.Code, f.Cause), source: rep.Source, place: rep.Address(),
 		text: cli.EscapeLine(ReasonLine(f)), id: string(rep.ReceiptID) + "\x00" + f.Pointer}
 	if rep.Verdict == receipt.Refuted {
 		p.level = levelError
 	}
 	if rep.Listed {
-		p.line = rep.Index
+		p.line, p.text = lineOf(rep.Source, rep.Index, p.text)
 	}
 	l.add(p)
 	return nil
@@ -98,7 +99,11 @@ func (l *problems) end(s *stream.Summary) {
 	for _, f := range s.Findings {
 		p := problem{level: levelError, rule: f.Code, title: "refuted, " + coded(f.Code, f.Cause), text: cli.EscapeLine(f.Detail), id: f.Stated}
 		if f.Source != "" {
+			p.place = f.Source
 			p.source, p.line = splitAddress(f.Source)
+			if p.source != f.Source {
+				p.line, p.text = lineOf(p.source, p.line, p.text)
+			}
 		} else {
 			p.subject = cli.EscapeLine(FindingName(f))
 		}
@@ -112,12 +117,21 @@ func (l *problems) end(s *stream.Summary) {
 	}
 
 	for _, n := range s.Inputs.Unreadable {
-		l.add(problem{level: levelWarning, rule: notRead, title: notReadAs(n.After > 0), source: n.Source, text: cli.EscapeLine(whyNotRead(n))})
+		l.add(problem{level: levelWarning, rule: notRead, title: notReadAs(n.After > 0), source: n.Source, place: n.Source, text: cli.EscapeLine(whyNotRead(n))})
 	}
 	if s.Receipts == 0 && len(s.Inputs.Unreadable) == 0 {
 		l.add(problem{level: levelWarning, rule: notRead, title: "not read", subject: "the input", text: "no receipts"})
 	}
 	l.notes = unchecked(s)
+}
+
+// lineOf returns the line and the text of a problem, given the number of its document. If the lines
+// of the source are not documents, the line is 0, and the text begins with the number.
+func lineOf(source string, number int, text string) (int, string) {
+	if name := strings.ToLower(source); strings.HasSuffix(name, ".jsonl") || strings.HasSuffix(name, ".ndjson") {
+		return number, text
+	}
+	return 0, fmt.Sprintf("item %d: %s", number, text)
 }
 
 // splitAddress returns the source and the line of an address such as "a.jsonl:3".

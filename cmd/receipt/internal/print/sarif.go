@@ -50,7 +50,7 @@ type sarifLocation struct {
 		} `json:"artifactLocation"`
 		Region struct {
 			Line int `json:"startLine"`
-		} `json:"region"`
+		} `json:"region,omitzero"`
 	} `json:"physicalLocation"`
 }
 
@@ -139,10 +139,7 @@ func resultOf(f *problem) sarifResult {
 }
 
 func ruleOf(code receipt.Code) (r sarifRule) {
-	info, known := receipt.Lookup(code)
-	if !known {
-		info = receipt.CodeInfo{Where: "input", Meaning: "An input was not read, or contains no receipts.", Next: "Check the path, and that the file can be read."}
-	}
+	info, _ := receipt.Lookup(code)
 	r.ID, r.Short.Text, r.Help.Text, r.Default.Level = code, sarifMessage(info.Meaning), sarifMessage(Next(info)), levelWarning
 	if info.Outcome == receipt.OutcomeRefutes {
 		r.Default.Level = levelError

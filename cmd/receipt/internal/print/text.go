@@ -30,6 +30,9 @@ type TextPrinter struct {
 
 func (p *TextPrinter) Report(rep *receipt.Report, doc *canon.Document) error {
 	b := p.block(rep, doc)
+	if issued := doc.Root().Member("issued_at").String(); issued != "" && !rep.At.IsZero() && rep.At.String() != issued {
+		b.Row("as of", rep.At.String())
+	}
 	if p.checkpoint != "" {
 		b.Row("checkpoint", p.checkpoint)
 	}

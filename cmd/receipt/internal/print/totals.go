@@ -79,7 +79,7 @@ func (t *Totals) Line(s *stream.Summary) string {
 		for _, as := range slices.Sorted(maps.Keys(how)) {
 			parts = append(parts, cli.Plural(how[as], "input", as))
 		}
-	} else if len(unread(s)) > 0 {
+	} else if !s.Complete {
 		parts = append(parts, "not read to the end")
 	}
 

@@ -117,6 +117,8 @@ func title(info receipt.CodeInfo) string {
 		return "Warnings"
 	case "not checked":
 		return "What was not checked"
+	case "input":
+		return "Inputs"
 	case "key set":
 		return "Key files"
 	}

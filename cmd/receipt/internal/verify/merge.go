@@ -14,7 +14,6 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/print"
-	"github.com/receiptkit/receiptkit/internal/headline"
 	"github.com/receiptkit/receiptkit/internal/kind"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/stream"
@@ -233,21 +232,11 @@ func writeMerged(b *bytes.Buffer, color bool, s *stream.Summary, reports int) {
 		p.Streams(b, s)
 	}
 
-	var open []string
-	for _, n := range s.NotChecked {
-		if !n.Undecides() {
-			open = append(open, n.Detail)
-		}
-	}
-
-	for _, n := range headline.Unchecked(s.Unchecked, s.Withheld) {
-		open = append(open, n.Detail)
-	}
+	var older []string
 	if s.Unchecked == nil && s.Receipts > 0 {
-		open = append(open, "steps that single receipts leave unchecked: a report of an older version does not record them")
+		older = []string{"steps that single receipts leave unchecked: a report of an older version does not record them"}
 	}
-	b.WriteString(cli.Rows("not checked", open, len(open), len(open)))
-	print.Notices(b, "skipped", s.Skipped, s.SkippedCount)
+	print.NotChecked(b, s, "", older...)
 	print.Notices(b, "not read", s.Inputs.Unreadable, len(s.Inputs.Unreadable))
 	if s.Keys != nil {
 		print.Footer(b, "keys", fmt.Sprintf("%s (%d)", s.Keys.Path, s.Keys.Count))
