@@ -35,7 +35,7 @@ func TestTake(t *testing.T) {
 	if len(lines) != 100 || len(s.first) != 100 || s.headBytes != int64(b.Len()) || s.set.Len() != 8 {
 		t.Fatalf("%d lines, %d receipts, %d bytes, %d keys", len(lines), len(s.first), s.headBytes, s.set.Len())
 	}
-	for i := range 10 { // every tenth line, dealt to the slices in turn
+	for i := range 10 { // every tenth line, distributed to the slices in turn
 		if got := s.slices[i%3][i/3]; !bytes.Equal(got, lines[10*i]) {
 			t.Errorf("receipt %d of the sample is not that of line %d", i, 10*i+1)
 		}

@@ -97,8 +97,8 @@ func leafPaths(t *testing.T, data []byte) []path {
 }
 
 // changes returns copies of data in which the leaf is replaced by a different value, either of the
-// same type or of another type. It returns only the copies for whose index the function taken
-// returns true.
+// same type or of another type. It returns only the copies whose index is accepted by the
+// function taken.
 func (p path) changes(t *testing.T, data []byte, taken func(i int) bool) [][]byte {
 	t.Helper()
 	var changed [][]byte

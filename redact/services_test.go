@@ -13,7 +13,7 @@ import (
 
 // TestServices verifies that the secrets of services are found in forms that no sample contains. A
 // secret is found if fewer than twelve of its consecutive characters remain. A secret that has no
-// distinctive form and happens to resemble words may be missed once or twice.
+// distinctive form and happens to resemble words may be missed in one or two cases.
 //
 // A Mailgun key without a name looks like the numbers in a trace.
 func TestServices(t *testing.T) {

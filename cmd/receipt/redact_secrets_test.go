@@ -100,7 +100,7 @@ func sampleSecrets(t *testing.T) []knownSecret {
 // A watch contains all parts of all secrets, in every encoding that output might use.
 type watch map[[piece]byte]int
 
-// piece is the length, in bytes, of the parts of secrets that the output is searched for.
+// piece is the length, in bytes, of the fragments of secrets to search for in the output.
 const piece = 12
 
 func newWatch(secrets []knownSecret) watch {

@@ -99,7 +99,7 @@ func (a *Aggregate) newest(s sighting, root canon.Node, issuer uint32) bool {
 		}
 	}
 
-	// The receipt may itself be superseded by a receipt that was added before.
+	// The receipt may itself be superseded by a receipt that was added earlier.
 	if a.versions.old(s, issuer) {
 		a.out.Older++
 		return false

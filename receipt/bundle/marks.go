@@ -18,7 +18,7 @@ type marks struct {
 	buffer []byte                // contains the path that is being written
 }
 
-// A nameMark is the result of searching a member name.
+// A nameMark is the result of a search for a member name.
 type nameMark struct {
 	name      string
 	sensitive bool

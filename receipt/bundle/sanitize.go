@@ -2,8 +2,8 @@ package bundle
 
 // Sanitize removes from a bundle the data that the given mode removes. The mode must remove at
 // least as much as the mode of the bundle. A new list of removals is created. It keeps an old entry
-// if the entry is consistent with the bundle but a second pass cannot find the removal, such as a
-// token that was replaced within a string. Sanitizing the result again changes nothing.
+// if the entry is consistent with the bundle but a second pass cannot find the removal, for example
+// because a token was replaced within a string. Sanitizing the result again changes nothing.
 //
 // The strict option modifies ReplayOnly (see [Options]); a strict bundle stays strict. The error is
 // an *[Error], or an *[OptionError].

@@ -39,7 +39,7 @@ type Replacer interface {
 	Store
 
 	// Replace durably replaces the stored bytes of a receipt, and reports whether it replaced them.
-	// Nothing is replaced if the stored bytes no longer match the old receipt, was. The hash of the
+	// Nothing is replaced if the stored bytes no longer match was, the old receipt. The hash of the
 	// receipt must not change. If an error occurred and nothing was replaced, the error is or wraps
 	// ErrNotStored. After any other error, the receipt may or may not have been replaced.
 	Replace(ctx context.Context, was, is *receipt.Sealed) (replaced bool, err error)

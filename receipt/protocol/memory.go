@@ -85,7 +85,7 @@ type actorUses struct {
 	bytes int64
 }
 
-// A use is a Use that is being processed or has a response.
+// A use is the state of a Use that is being processed or already has a response.
 type use struct {
 	Use
 	busy   chan struct{} // closed when the work ends; nil if there is a response

@@ -83,7 +83,7 @@ type Outcome struct {
 //  6. reads the query (400) and the body (400, 413, 415, or 504)
 //  7. checks the Idempotency-Key: a remembered response is repeated, a different body gets 409, and
 //     a request whose first copy is still in progress gets 202
-//  8. calls the handler, and sends an error that it returns in the protocol's envelope
+//  8. calls the handler and, if it returns an error, sends the error in the protocol's envelope
 //
 // A Mux is safe for concurrent use, makes no requests, and starts no goroutines.
 type Mux struct {

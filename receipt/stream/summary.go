@@ -41,8 +41,9 @@ type Summary struct {
 
 	// Unchecked contains, for each code, the number of documents whose reports list something as
 	// not checked with that code. Each copy is counted. Notes about the beginnings of streams are in
-	// NotChecked instead; a link is counted only if an unreadable document may be the predecessor. Withheld is the number of withheld values that were not disclosed. A nil map means
-	// that the numbers are unknown, because an older version did not record them.
+	// NotChecked instead; a link is counted only if an unreadable document may be the predecessor.
+	// Withheld is the number of withheld values that were not disclosed. A nil map means that the
+	// numbers are unknown, because an older version did not record them.
 	Unchecked map[receipt.Code]int
 	Withheld  int
 

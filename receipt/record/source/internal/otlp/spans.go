@@ -203,7 +203,7 @@ func (all spans) outcome() story.End {
 }
 
 // whole reports whether the log contains the parents of all spans. If so, the task was over when
-// the last span ended. Otherwise, it is unknown what followed.
+// the last span ended. Otherwise, what followed is unknown.
 func (all spans) whole() bool {
 	for key, x := range all {
 		if x.parent != "" && all[spanKey{trace: key.trace, span: x.parent}] == nil {

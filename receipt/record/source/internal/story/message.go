@@ -256,7 +256,8 @@ func (x *Messages) Unpaid() {
 	x.balance()
 }
 
-// Pays adds the cost of a model call in dollars. If n is not a valid amount, Pays is like Unpaid.
+// Pays adds the cost of a model call in dollars. If n is not a valid amount, Pays acts
+// like Unpaid.
 func (x *Messages) Pays(n canon.Node) {
 	if amount := AmountOf(n); amount != "" {
 		x.Cost(amount)
