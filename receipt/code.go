@@ -119,6 +119,8 @@ const (
 	CodeStepNotReached       Code = "step_not_reached"
 	CodeTailNotChecked       Code = "tail_not_checked"
 	CodeIDsNotChecked        Code = "ids_not_checked"
+	CodeValidityNotChecked   Code = "validity_not_checked"
+	CodeNotRead              Code = "not_read"
 	CodeEvidenceUnused       Code = "evidence_unused"
 	CodePartsOverlap         Code = "parts_overlap"
 	CodePartsNotJoined       Code = "parts_not_joined"
@@ -287,10 +289,10 @@ func Codes() []CodeInfo {
 		{CodeUncovered, "not checked", OutcomeWarns, "Members of a third-party receipt are outside its hash and its signatures. Anyone may have written or changed them.", "Do not rely on these members."},
 		{CodeStatementNotChecked, "not checked", OutcomeWarns, "A signed statement is authentic, but its content is only a claim of its signer and was not checked. For a verdict of another verifier, its subjects were not compared with files.", "Verify the payload or the subjects, too."},
 		{CodeUnauthenticated, "not checked", OutcomeWarns, "The key_id, algorithm, and signed_at of a signature are outside the hash. They are not authenticated, except inside the protected header of a JWS.", "Do not rely on signed_at. Use issued_at, which is inside the hash."},
-		{"validity_not_checked", "not checked", OutcomeWarns, "It was not checked whether a key was valid when a receipt was issued, because the policy names another time.", "Verify without a time in the policy."},
+		{CodeValidityNotChecked, "not checked", OutcomeWarns, "It was not checked whether a key was valid when a receipt was issued, because the policy names another time.", "Verify without a time in the policy."},
 		{CodeUnknownCosigners, "not checked", OutcomeWarns, "A checkpoint has signature lines of keys that are not trusted, or of unsupported algorithms.", "If the policy requires those witnesses, add their keys. Otherwise, do nothing."},
 
-		{"not_read", "input", OutcomeRefusesFile, "An input was not read, or contains no receipts.", "Check the path, and that the file can be read."},
+		{CodeNotRead, "input", OutcomeRefusesFile, "An input was not read, or contains no receipts.", "Check the path, and that the file can be read."},
 
 		{CodeStatementMalformed, "statements", OutcomeRefutes, "A line of a file of stream statements is not a statement in its canonical form, in a DSSE envelope.", "Ask the issuer for an undamaged copy."},
 		{CodeStatementUnsupported, "statements", OutcomeUndecides, "A stream statement has a schema that this version does not support.", "Use a newer version."},

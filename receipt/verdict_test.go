@@ -480,6 +480,7 @@ func TestEveryCode(t *testing.T) {
 		receipt.CodeMaterialSubstituted, receipt.CodeReplayEffect, receipt.CodeReplayUnavailable, receipt.CodeReplayDiffers, receipt.CodeReplayNotChecked,
 		// package stream
 		receipt.CodeChainFork, receipt.CodeDuplicateID, receipt.CodeTruncated, receipt.CodeHeadMismatch, receipt.CodeCountMismatch, receipt.CodeTornTail, receipt.CodeForeignReceipt, receipt.CodeUncovered, receipt.CodeStatementNotChecked, receipt.CodeDecisionReversed, receipt.CodeEvidenceUnused,
+		receipt.CodeValidityNotChecked, receipt.CodeNotRead, // package headline, the command
 		"non_deterministic_cbor", "tail_not_checked", "ids_not_checked", "parts_overlap", receipt.CodePartsNotJoined, receipt.CodeCopyNotChecked, receipt.CodeAskedNotRecorded, "envelope_not_checked", "identical_copy",
 	}
 	for _, info := range receipt.Codes() {

@@ -20,13 +20,16 @@ const maxSkipped = 10
 func Notes(s *stream.Summary) []receipt.Note {
 	var notes []receipt.Note
 	if !s.Complete && len(s.Inputs.Unreadable) == 0 { // the run was stopped
-		notes = append(notes, receipt.Note{Code: "not_read", Detail: "the rest of the input, which was not read"})
+		notes = append(notes, receipt.Note{Code: receipt.CodeNotRead, Detail: "the rest of the input, which was not read"})
 	}
 	if s.Partial {
 		notes = append(notes, receipt.Note{Code: receipt.CodeLinkNotChecked, Detail: "whether receipts are missing: the input is a selection (--partial)"})
 	}
+	if n := unreadable(s); n > 0 {
+		notes = append(notes, receipt.Note{Code: receipt.CodeLinkNotChecked, Detail: "whether receipts are missing: " + Plural(n, "unreadable document", "") + " may be among them"})
+	}
 	if at := s.At(); !at.IsZero() {
-		notes = append(notes, receipt.Note{Code: "validity_not_checked", Detail: "whether keys were valid when the receipts were issued: they were checked as of " + at.String() + " (--at)"})
+		notes = append(notes, receipt.Note{Code: receipt.CodeValidityNotChecked, Detail: "whether keys were valid when the receipts were issued: they were checked as of " + at.String() + " (--at)"})
 	}
 	notes = append(append(notes, s.NotChecked...), Unchecked(s.Unchecked, s.Withheld)...)
 
@@ -38,9 +41,20 @@ func Notes(s *stream.Summary) []receipt.Note {
 		names = append(names, Plural(more, "other", ""))
 	}
 	if len(names) > 0 {
-		notes = append(notes, receipt.Note{Code: "not_read", Detail: "skipped files: " + strings.Join(names, ", ")})
+		notes = append(notes, receipt.Note{Code: receipt.CodeNotRead, Detail: "skipped files: " + strings.Join(names, ", ")})
 	}
 	return notes
+}
+
+// unreadable returns the number of documents that are so damaged that they state no position. Each
+// of them excuses one missing receipt.
+func unreadable(s *stream.Summary) (documents int) {
+	for code, n := range s.Codes {
+		if info, _ := receipt.Lookup(code); info.Where == "parse" && code != receipt.CodeForeignReceipt {
+			documents += n
+		}
+	}
+	return documents
 }
 
 // Unchecked describes the checks that were not made for several documents, given the number of
@@ -60,8 +74,6 @@ func Unchecked(documents map[receipt.Code]int, withheld int) (notes []receipt.No
 			note.Detail = "the signatures of " + of + ": only integrity was verified"
 		case "redactions_not_checked":
 			note.Detail = Plural(withheld, "withheld value", "") + " of " + of + ", not disclosed"
-		case receipt.CodeLinkNotChecked:
-			note.Detail = "whether a receipt is missing before " + of + ": a document that cannot be read may be the predecessor"
 		case "batch_not_checked":
 			note.Detail = "the batch of " + of + ", which was not given"
 		case "unauthenticated_members":

@@ -214,12 +214,8 @@ func (m *merger) joinRosters() error {
 
 	// A link that was invalid within a part may be valid among all receipts, and vice versa.
 	number := 0
-	delete(m.Unchecked, receipt.CodeLinkNotChecked)
 	_ = c.Each(func(it *survey.Item, a *survey.Attendee) error {
 		is := v.Marks[number]
-		if is == join.MarkGap && m.Unchecked != nil {
-			m.Unchecked[receipt.CodeLinkNotChecked]++
-		}
 		if c.Outcomes { // otherwise, copies are not counted
 			is = v.Found(number)
 		}

@@ -40,10 +40,9 @@ type Summary struct {
 	NotChecked []receipt.Note
 
 	// Unchecked contains, for each code, the number of documents whose reports list something as
-	// not checked with that code. Each copy is counted. Notes about the beginnings of streams are in
-	// NotChecked instead; a link is counted only if an unreadable document may be the predecessor.
-	// Withheld is the number of withheld values that were not disclosed. A nil map means that the
-	// numbers are unknown, because an older version did not record them.
+	// not checked with that code. Each copy is counted. Notes about links are in NotChecked
+	// instead. Withheld is the number of withheld values that were not disclosed. A nil map means
+	// that the numbers are unknown, because an older version did not record them.
 	Unchecked map[receipt.Code]int
 	Withheld  int
 
@@ -279,9 +278,6 @@ func (s *Summary) count(it *survey.Item) {
 // counted, so that the counts of the parts add up to the count for the entire input.
 func (s *Summary) countUnchecked(rep *receipt.Report) {
 	s.Withheld += rep.Withheld
-	if c := rep.Check(receipt.StepLink); c.Status == receipt.StatusNotChecked && c.Cause == receipt.CauseUnreadable {
-		s.Unchecked[c.Code]++
-	}
 	for i, n := range rep.NotChecked {
 		if !dependsOnOthers(n.Code) && !noted(rep.NotChecked[:i], n.Code) {
 			s.Unchecked[n.Code]++

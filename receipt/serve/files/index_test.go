@@ -97,7 +97,11 @@ func TestFilesKinds(t *testing.T) {
 // TestFilesFirst verifies that the link of the only stored receipt in a stream is valid if the
 // receipt claims to have no predecessor, and is otherwise not checked.
 func TestFilesFirst(t *testing.T) {
-	for path, want := range map[string]receipt.Status{"valid/task.json": receipt.StatusPassed, "valid/task-second.json": receipt.StatusNotChecked, "malicious/changed-cost.json": receipt.StatusNotChecked} {
+	for path, want := range map[string]receipt.Check{
+		"valid/task.json":             {Status: receipt.StatusPassed},
+		"valid/task-second.json":      {Status: receipt.StatusNotChecked, Cause: receipt.CausePredecessorAbsent},
+		"malicious/changed-cost.json": {Status: receipt.StatusNotChecked, Cause: receipt.CauseOwnHash},
+	} {
 		text, err := fixtures.Read(path)
 		if err != nil {
 			t.Fatal(err)
@@ -109,7 +113,7 @@ func TestFilesFirst(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, err := openFiles(t, map[string][]byte{"a.json": text}).Get(context.Background(), named.ID, protocol.Everything())
-		if err != nil || got.Link.Status != want || (want == receipt.StatusNotChecked) != (got.Link.Cause == receipt.CausePredecessorAbsent) {
+		if err != nil || got.Link.Status != want.Status || got.Link.Cause != want.Cause {
 			t.Errorf("%s: %v, %+v", path, err, got.Link)
 		}
 	}

@@ -54,7 +54,7 @@ func TestStrictPromise(t *testing.T) {
 	}
 
 	// A verified result of the command verify does not contain these codes.
-	for _, c := range []receipt.Code{receipt.CodeStepNotReached, receipt.CodeReplayNotChecked, receipt.CodeIDsNotChecked, receipt.CodeAskedNotRecorded} {
+	for _, c := range []receipt.Code{receipt.CodeStepNotReached, receipt.CodeReplayNotChecked, receipt.CodeIDsNotChecked, receipt.CodeAskedNotRecorded, receipt.CodeValidityNotChecked} {
 		delete(idle, c)
 	}
 
