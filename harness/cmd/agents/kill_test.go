@@ -31,7 +31,7 @@ import (
 // TestKilled kills the program repeatedly while four clients use it. All acknowledged data must be
 // present exactly once, no other data may be present, and streams must continue where they stopped.
 func TestKilled(t *testing.T) {
-	kills := testsize.Of(4, 100)
+	kills := testsize.Of(4, 30, 100)
 	w := &world{t: t, dir: t.TempDir(), tasks: map[string]string{}}
 	w.begin()
 	workspace := w.ask("GET", "/v1/workspaces", "", nil)["data"].([]any)[0].(map[string]any)["id"].(string)
