@@ -170,7 +170,7 @@ func TestCheckpoint(t *testing.T) {
 	}{
 		{name: "all", paths: parts, over: all, code: terms.ExitVerified, want: "verified: 140 receipts, 140 verified"},
 		{name: "strict", paths: parts, over: all, args: "--strict", code: terms.ExitVerified},
-		{name: "fewer", paths: parts, over: func(list []merkle.Hash) []merkle.Hash { return list[:61] }, code: terms.ExitUndecided, want: "batch_not_checked: 79 receipts after the 61"},
+		{name: "fewer", paths: parts, over: func(list []merkle.Hash) []merkle.Hash { return list[:61] }, code: terms.ExitUndecided, want: "batch_not_checked: the checkpoint covers only the first 61 of 140 receipts"},
 		{name: "up to a file", paths: parts, over: func(list []merkle.Hash) []merkle.Hash { return list[:60] }, code: terms.ExitUndecided},
 		{name: "none", paths: parts, over: func(list []merkle.Hash) []merkle.Hash { return nil }, code: terms.ExitUndecided, want: "evidence_unused: the checkpoint covers no receipts"},
 		{name: "more", paths: parts, over: func(list []merkle.Hash) []merkle.Hash { return append(list, more...) }, code: terms.ExitRefuted, want: "truncated: the checkpoint covers 143 receipts, but the input has 140"},
@@ -254,7 +254,7 @@ func TestCheckpointBesideOthers(t *testing.T) {
 	path := write(t, filepath.Join(t.TempDir(), "log.txt"), note)
 	prefix := filepath.Join(t.TempDir(), "v")
 	code, out, messages := runBeam(t, "--keys", fixture(t, lake.Keys), "--checkpoint", path, "--input", dir, "--output", prefix)
-	if code != terms.ExitUndecided || messages != "" || !strings.Contains(out, "batch_not_checked: 1 receipts after the 4") || !strings.Contains(out, "read 3 times") {
+	if code != terms.ExitUndecided || messages != "" || !strings.Contains(out, "batch_not_checked: the checkpoint covers only the first 4 of 5 receipts") || !strings.Contains(out, "read 3 times") {
 		t.Fatalf("exit %d: %s%s", code, out, messages)
 	}
 
