@@ -86,7 +86,10 @@ func checkSummary(t *testing.T, j job, lines, summary string) {
 
 	own, _ := last.Summary["not_checked"].([]any)
 	all, _ := shown["not_checked"].([]any)
-	if len(all) < len(own) || len(own) > 0 && !reflect.DeepEqual(all[:len(own)], own) {
+	for len(all) > len(own) && !reflect.DeepEqual(all[:len(own)], own) {
+		all = all[1:] // the page may list other checks before and after these
+	}
+	if len(own) > 0 && (len(all) < len(own) || !reflect.DeepEqual(all[:len(own)], own)) {
 		t.Errorf("%v: the page does not list what the summary lists as not checked: %v, %v", j.Files, all, own)
 	}
 	delete(last.Summary, "not_checked")
