@@ -16,20 +16,20 @@ const maxSkipped = 10
 
 // Notes returns all notes about checks that a run did not make. Every format lists these notes. In
 // addition to the notes in the summary, there are notes about the limits of the run, about single
-// documents by code, and about skipped inputs.
+// documents by code, and about skipped inputs. The notes name no flags, because the page has none.
 func Notes(s *stream.Summary) []receipt.Note {
 	var notes []receipt.Note
 	if !s.Complete && len(s.Inputs.Unreadable) == 0 { // the run was stopped
 		notes = append(notes, receipt.Note{Code: receipt.CodeNotRead, Detail: "the rest of the input, which was not read"})
 	}
 	if s.Partial {
-		notes = append(notes, receipt.Note{Code: receipt.CodeLinkNotChecked, Detail: "whether receipts are missing: the input is a selection (--partial)"})
+		notes = append(notes, receipt.Note{Code: receipt.CodeLinkNotChecked, Detail: "whether receipts are missing: the input is a selection"})
 	}
 	if n := unreadable(s); n > 0 {
 		notes = append(notes, receipt.Note{Code: receipt.CodeLinkNotChecked, Detail: "whether receipts are missing: " + Plural(n, "unreadable document", "") + " may be among them"})
 	}
 	if at := s.At(); !at.IsZero() {
-		notes = append(notes, receipt.Note{Code: receipt.CodeValidityNotChecked, Detail: "whether keys were valid when the receipts were issued: they were checked as of " + at.String() + " (--at)"})
+		notes = append(notes, receipt.Note{Code: receipt.CodeValidityNotChecked, Detail: "whether keys were valid when the receipts were issued: they were checked as of " + at.String()})
 	}
 	notes = append(append(notes, s.NotChecked...), Unchecked(s.Unchecked, s.Withheld)...)
 

@@ -518,11 +518,9 @@ func FindingName(f stream.Finding) string {
 // that check the end of a stream.
 func NotChecked(b *bytes.Buffer, s *stream.Summary, tail string, more ...string) {
 	var open []string
-	notes := unchecked(s)
-	if len(s.Skipped) > 0 {
-		notes = notes[:len(notes)-1] // the last note names the skipped inputs, which are listed below
-	}
-	for _, n := range notes {
+	rest := *s
+	rest.Skipped = nil // they are listed below
+	for _, n := range unchecked(&rest) {
 		text := n.Detail
 		if n.Code == receipt.CodeTailNotChecked { // the library does not know which flags of this program enable a check
 			text += tail
