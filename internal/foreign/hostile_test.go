@@ -70,6 +70,7 @@ func TestHostile(t *testing.T) {
 		{"opentrustgraph", `"total":2`, `"total":3`, "refuted head_mismatch"},
 
 		{"a2a-card", `"streaming":false`, `"streaming":true`, "refuted signature_invalid"},
+		{"a2a-card", `"name":"n"`, `"name":5`, "refuted schema_invalid"},
 		{"a2a-card", `"skills":`, `"added":[],"skills":`, "verified"},
 		{"a2a-card", `"skills":`, `"added":[1],"skills":`, "refuted signature_invalid"},
 		{"a2a-card", `"protected":"`, `"header":{"kid":"card"},"protected":"`, "refuted malformed_signature"},

@@ -31,6 +31,10 @@ func Read(doc *canon.Document) *receipt.Foreign {
 	if !form.Members(f, root, []string{"name", "skills", "signatures"}, nil) {
 		return f
 	}
+	if root.Member("name").Kind() != canon.KindString { // it may be empty
+		form.Fail(f, receipt.StepSchema, receipt.CodeSchemaInvalid, "/name", "expected a string")
+		return f
+	}
 
 	// The signatures cover the card as received, or the card without empty members.
 	received := doc.AppendCanonical(nil, signatures)
