@@ -200,6 +200,6 @@ function renderBasis(summary) {
       ["finished", Number.isNaN(finished) ? undefined : `${clock(finished)} UTC${finished >= started ? `, after ${duration(finished - started)}` : ""}`],
     ]),
     unreadable.length > 0 && table(`Could not be read (${number(unread)})`, ["input", "why"], unreadable, (entry) => [mono(member(entry, "source")), foreign(member(entry, "detail"))], 50, unread),
-    skipped.length > 0 && table(`Skipped, not receipts (${number(passed)})`, ["input", "what it is"], skipped, (entry) => [mono(member(entry, "source")), foreign(member(entry, "detail"))], 50, passed));
+    skipped.length > 0 && table(`Skipped (${number(passed)})`, ["input", "why"], skipped, (entry) => [mono(member(entry, "source")), foreign(member(entry, "detail"))], 50, passed));
 }
 
