@@ -145,6 +145,9 @@ func (v foreignStep) signatures(f *Foreign, rep *Report) {
 	case v.policy.IntegrityOnly:
 		rep.omit(StepSignatures, CodeSignaturesNotChecked, "signatures: only integrity was asked for")
 		return
+	case len(f.Signatures) == 0 && (rep.failed() || rep.Check(StepParse).Status != StatusPassed):
+		rep.omit(StepSignatures, CodeStepNotReached, "signatures: an earlier step ended the verification")
+		return
 	case len(f.Signatures) == 0:
 		rep.leave(Check{Step: StepSignatures, Code: CodeUnsigned, Detail: "nobody signed it"})
 		return

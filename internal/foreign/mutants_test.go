@@ -183,6 +183,9 @@ func TestMutants(t *testing.T) {
 				if info, known := receipt.Lookup(rep.Finding().Code); rep.Verdict != receipt.Verified && !known {
 					t.Fatalf("mutant %d: %s, %+v", i, rep.Verdict, info)
 				}
+				if rep.Check(receipt.StepSignatures).Code == receipt.CodeUnsigned && rep.Check(receipt.StepParse).Status == receipt.StatusFailed {
+					t.Fatalf("mutant %d was not read, but is called unsigned:\n%s", i, text)
+				}
 			}
 			if counts[receipt.Refuted] < n/3 {
 				t.Errorf("%v of %d mutants", counts, n)
