@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/receipt"
 )
 
 // A Fault describes damage to a ledger: a row does not match what was stored, because that row or a
@@ -25,6 +26,17 @@ const (
 	FaultUnreadable = "ledger_unreadable" // a row cannot be read
 	FaultRow        = "ledger_row"        // a row differs from its receipt
 )
+
+// FaultCodes explains the codes that this package defines, in the same form as [receipt.Codes].
+func FaultCodes() []receipt.CodeInfo {
+	const restore = "Restore a copy of the ledger, and compare both copies."
+	return []receipt.CodeInfo{
+		{Code: FaultFile, Where: "ledger", Outcome: receipt.OutcomeRefutes, Meaning: "The database reports that the file of the ledger is damaged.", Next: restore},
+		{Code: FaultMissing, Where: "ledger", Outcome: receipt.OutcomeRefutes, Meaning: "A receipt before the recorded head of its stream, or the record of a pruning, is missing.", Next: restore},
+		{Code: FaultUnreadable, Where: "ledger", Outcome: receipt.OutcomeRefutes, Meaning: "A row cannot be read.", Next: restore},
+		{Code: FaultRow, Where: "ledger", Outcome: receipt.OutcomeRefutes, Meaning: "A row differs from its receipt.", Next: restore},
+	}
+}
 
 // ErrUnreadable indicates that the database cannot read part of its data.
 var ErrUnreadable = errors.New("it is damaged: restore a copy")

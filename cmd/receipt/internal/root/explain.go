@@ -12,6 +12,7 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/print"
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
 
 func newExplain(e *cli.Env) *cobra.Command {
@@ -19,13 +20,13 @@ func newExplain(e *cli.Env) *cobra.Command {
 	var output cli.OutputFlags
 	cmd := &cobra.Command{
 		Use:   "explain [CODE]",
-		Short: "explain a code of a report",
+		Short: "explain a code of a report or ledger",
 		Long: `Explain a code: where it is found, its effect on the verdict, its meaning, and
 what to do. Without a code, list all codes.`,
 		Example: `  receipt explain hash_mismatch
   receipt explain`,
 		ValidArgsFunction: func(*cobra.Command, []string, string) (list []cobra.Completion, _ cobra.ShellCompDirective) {
-			for _, info := range receipt.Codes() {
+			for _, info := range codes() {
 				list = append(list, string(info.Code))
 			}
 			return list, cobra.ShellCompDirectiveNoFileComp
@@ -44,11 +45,11 @@ what to do. Without a code, list all codes.`,
 			case len(args) == 0:
 				listCodes(&b)
 			default:
-				info, ok := receipt.Lookup(receipt.Code(args[0]))
-				if !ok {
+				i := slices.IndexFunc(codes(), func(info receipt.CodeInfo) bool { return string(info.Code) == args[0] })
+				if i < 0 {
 					return cli.Usage("list all codes with receipt explain", "unknown code %q%s", args[0], nearest(args[0]))
 				}
-				explainCode(&b, info)
+				explainCode(&b, codes()[i])
 			}
 
 			return output.Write(e, b.Bytes(), 0o644)
@@ -58,6 +59,11 @@ what to do. Without a code, list all codes.`,
 	cmd.Flags().BoolVar(&markdown, "markdown", false, "write the page of all codes as Markdown")
 	output.Register(cmd.Flags(), "output (`FILE`)")
 	return cmd
+}
+
+// codes returns the codes of reports, followed by those of ledgers.
+func codes() []receipt.CodeInfo {
+	return slices.Concat(receipt.Codes(), ledger.FaultCodes())
 }
 
 func explainCode(w io.Writer, info receipt.CodeInfo) {
@@ -86,7 +92,7 @@ func outcomeText(info receipt.CodeInfo) string {
 }
 
 func listCodes(w io.Writer) {
-	for _, info := range receipt.Codes() {
+	for _, info := range codes() {
 		fmt.Fprintf(w, "%-26s %-12s %s\n", info.Code, info.Where, info.Outcome)
 	}
 }
@@ -99,7 +105,7 @@ may be added. `+"`receipt explain CODE`"+` prints the same texts. This page is g
 by `+"`go generate ./cmd/receipt`"+`.
 `)
 	where := ""
-	for _, info := range receipt.Codes() {
+	for _, info := range codes() {
 		if info.Where != where {
 			where = info.Where
 			fmt.Fprintf(w, "\n## %s\n\n| code | outcome | meaning | what to do |\n|---|---|---|---|\n", title(info))
@@ -121,6 +127,8 @@ func title(info receipt.CodeInfo) string {
 		return "Inputs"
 	case "key set":
 		return "Key files"
+	case "ledger":
+		return "Ledgers"
 	}
 	return "Step " + info.Where
 }
@@ -149,7 +157,7 @@ func nearest(typed string) string {
 	}
 
 	var found []string
-	for _, info := range receipt.Codes() {
+	for _, info := range codes() {
 		if code := string(info.Code); far(code) >= 0 {
 			found = append(found, code)
 		}
