@@ -274,11 +274,13 @@ func compareCases(n int, seed uint64) (counts map[string]int, differences []diff
 			}
 			mutants[i] = mutant
 		}
-		library, err := askEach(command, paths)
+		library, err := inHalves(paths, func(part []string) ([]string, error) { return askLibrary(command, part) })
 		if err != nil {
 			return nil, nil, err
 		}
-		javascript, err := ask(append(slices.Clone(javascriptCases), "--cases"), paths)
+		javascript, err := inHalves(paths, func(part []string) ([]string, error) {
+			return ask(append(slices.Clone(javascriptCases), "--cases"), part)
+		})
 		if err != nil {
 			return nil, nil, err
 		}
@@ -325,40 +327,47 @@ func writeCase(dir string, number int, c testCase, mutant []byte) (string, error
 	return path, errors.Join(os.WriteFile(path, text, 0o600), os.WriteFile(filepath.Join(dir, name+".mutant"), mutant, 0o600))
 }
 
-// askEach returns the command's answer for each case. It runs two processes at a time.
-func askEach(command string, paths []string) ([]string, error) {
-	results := make([]string, len(paths))
+// inHalves asks about both halves of the cases at the same time, and joins the answers.
+func inHalves(paths []string, ask func(paths []string) ([]string, error)) ([]string, error) {
 	half := (len(paths) + 1) / 2
+	var answers [2][]string
 	var errs [2]error
 	var group sync.WaitGroup
 	for i, part := range [][]string{paths[:half], paths[half:]} {
-		group.Go(func() {
-			// If there are several files, the output has one line per file.
-			arguments := append([]string{"conformance", "answer", os.DevNull}, part...)
-			out, err := exec.Command(command, arguments...).Output()
-			lines := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
-			if err != nil || len(lines) != len(part)+1 {
-				errs[i] = fmt.Errorf("%d answers to %d cases: %w", len(lines), len(part)+1, err)
-				return
-			}
-			copy(results[i*half:], lines[1:])
-		})
+		group.Go(func() { answers[i], errs[i] = ask(part) })
 	}
 	group.Wait()
-	return results, errors.Join(errs[:]...)
+	return slices.Concat(answers[:]...), errors.Join(errs[:]...)
 }
 
-// ask runs a verifier in a single process, and returns the verifier's line for each case.
+// askLibrary returns the command's line for each case.
+func askLibrary(command string, paths []string) ([]string, error) {
+	// If there are several files, the output has one line per file.
+	arguments := append([]string{"conformance", "answer", os.DevNull}, paths...)
+	lines, err := answers(exec.Command(command, arguments...), len(paths)+1)
+	if err != nil {
+		return nil, err
+	}
+	return lines[1:], nil
+}
+
+// ask runs a verifier that reads paths from standard input, and returns its line for each case.
 func ask(command, paths []string) ([]string, error) {
 	cmd := exec.Command(command[0], command[1:]...)
-	cmd.Stdin, cmd.Stderr = strings.NewReader(strings.Join(paths, "\n")+"\n"), os.Stderr
+	cmd.Stdin = strings.NewReader(strings.Join(paths, "\n") + "\n")
+	return answers(cmd, len(paths))
+}
+
+// answers runs a command and returns its n lines of output.
+func answers(cmd *exec.Cmd, n int) ([]string, error) {
+	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", cmd, err)
+		return nil, fmt.Errorf("%s: %w", cmd.Path, err)
 	}
 	lines := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
-	if len(lines) != len(paths) {
-		return nil, fmt.Errorf("%s: %d answers to %d cases", cmd, len(lines), len(paths))
+	if len(lines) != n {
+		return nil, fmt.Errorf("%s: %d answers to %d cases", cmd.Path, len(lines), n)
 	}
 	return lines, nil
 }

@@ -53,7 +53,7 @@ func TestUnsupportedKey(t *testing.T) {
 		write(name+".json", []byte(`{"schema":"receipt-corpus-case-1","task":"verify","inputs":[{"role":"receipts","file":"`+name+`"},{"role":"trust","file":"trust"}],"options":{}}`))
 		paths = append(paths, filepath.Join(dir, name+".json"))
 	}
-	answers, err := askEach(command, paths)
+	answers, err := askLibrary(command, paths)
 	if err != nil {
 		t.Fatal(err)
 	}
