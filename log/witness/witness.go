@@ -138,7 +138,7 @@ func (w *Witness) open(r *request) (*tlog.Checkpoint, error) {
 	case err != nil && !known:
 		return nil, &Refusal{Status: malformed, Detail: err.Error()}
 	case err != nil:
-		return nil, unparsed(r.note, logs, err)
+		return unparsed(r.note, logs, err)
 	case !known:
 		return nil, &Refusal{Status: unknown, Detail: fmt.Sprintf("unknown log %.80q", origin)}
 	case len(signed.Logs) == 0:
@@ -243,8 +243,11 @@ func parseRequest(body []byte) (*request, error) {
 
 // follows checks that the checkpoint extends the record.
 func (r *request) follows(c *tlog.Checkpoint, last record) error {
-	if r.old != last.size {
+	switch {
+	case r.old != last.size:
 		return &Refusal{conflict, last.size, fmt.Sprintf("the last cosigned size is %d, not %d", last.size, r.old)}
+	case c.Size == 0 && c.Root != merkle.EmptyRoot():
+		return &Refusal{Status: inconsistent, Detail: "a tree of size 0 has another root"}
 	}
 
 	// Every tree extends the empty tree, so no proof is needed for it.
@@ -260,33 +263,38 @@ func (r *request) follows(c *tlog.Checkpoint, last record) error {
 	return nil
 }
 
-// unparsed returns the refusal for a checkpoint that package tlog does not parse. Either its form
-// is invalid, or it states size 0 with a root that is not the root of the empty tree. If the
-// signature is also invalid, the invalid signature takes precedence.
-func unparsed(msg []byte, logs []*tlog.Log, fault error) error {
+// unparsed returns the refusal for a checkpoint that package tlog does not parse. If the signature is
+// also invalid, the invalid signature takes precedence. A signed checkpoint that states size 0 with
+// a root that is not the root of the empty tree is returned without a refusal, because C2SP
+// tlog-witness compares the sizes before the roots.
+func unparsed(msg []byte, logs []*tlog.Log, fault error) (*tlog.Checkpoint, error) {
 	list := make([]note.Verifier, len(logs))
 	for i, l := range logs {
 		list[i] = l
 	}
 	_, err := note.Open(msg, note.VerifierList(list...))
+	c := wrongEmptyTree(msg)
 	switch {
 	case errors.As(err, new(*note.InvalidSignatureError)):
-		return &Refusal{Status: untrusted, Detail: err.Error()}
-	case !wrongEmptyTree(msg):
-		return &Refusal{Status: malformed, Detail: fault.Error()}
+		return nil, &Refusal{Status: untrusted, Detail: err.Error()}
+	case c == nil:
+		return nil, &Refusal{Status: malformed, Detail: fault.Error()}
 	case err != nil:
-		return &Refusal{Status: untrusted, Detail: err.Error()}
+		return nil, &Refusal{Status: untrusted, Detail: err.Error()}
 	}
-	return &Refusal{Status: inconsistent, Detail: fault.Error()}
+	return c, nil
 }
 
-// wrongEmptyTree reports whether a checkpoint states size 0 with a root that is not the root of the
-// empty tree.
-func wrongEmptyTree(msg []byte) bool {
+// wrongEmptyTree returns the content of a checkpoint that states size 0 with a root that is not the
+// root of the empty tree. It returns nil for other checkpoints.
+func wrongEmptyTree(msg []byte) *tlog.Checkpoint {
 	lines := strings.SplitN(string(msg), "\n", 4)
 	if len(lines) != 4 || lines[1] != "0" {
-		return false
+		return nil
 	}
 	root, err := merkle.ParseHash(lines[2])
-	return err == nil && root != merkle.EmptyRoot()
+	if err != nil || root == merkle.EmptyRoot() {
+		return nil
+	}
+	return &tlog.Checkpoint{Origin: lines[0], Root: root}
 }
