@@ -62,8 +62,11 @@ func New(c Config) *Monitor { return &Monitor{c} }
 // Check examines every log once, and returns the findings in the order of the policy. An error
 // comes from the disk or from ctx.
 func (m *Monitor) Check(ctx context.Context) (findings []Finding, err error) {
-	for _, log := range m.config.Policy.Logs {
-		if log.URL == "" {
+	logs := m.config.Policy.Logs
+	for i, log := range logs {
+		// A log with several keys has several lines.
+		checked := slices.ContainsFunc(logs[:i], func(l tlog.PolicyLog) bool { return l.Name() == log.Name() && l.URL == log.URL })
+		if log.URL == "" || checked {
 			continue
 		}
 		e := &examination{Monitor: m, log: log, source: m.config.Open(log.URL)}
@@ -152,18 +155,28 @@ func (e *examination) last() (*view, error) {
 		return nil, err
 	}
 	s, err := e.signed(note)
-	if err != nil || len(s.Logs) == 0 {
-		return nil, fmt.Errorf("the stored checkpoint of %.80q is damaged: %v", e.log.Name(), err)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("the stored checkpoint of %.80q is damaged: %w", e.log.Name(), err)
+	case len(s.Logs) == 0:
+		return nil, fmt.Errorf("the stored checkpoint of %.80q is damaged, or no key of this log in the policy signed it", e.log.Name())
 	}
 	return &view{note, s}, nil
 }
 
+// signed opens a checkpoint with all keys of the log.
 func (e *examination) signed(note []byte) (*tlog.Signed, error) {
+	var logs []*tlog.Log
+	for _, l := range e.config.Policy.Logs {
+		if l.Name() == e.log.Name() {
+			logs = append(logs, l.Log)
+		}
+	}
 	var witnesses []*tlog.Witness
 	for _, w := range e.config.Policy.Witnesses {
 		witnesses = append(witnesses, w.Witness)
 	}
-	return tlog.OpenSigned(note, []*tlog.Log{e.log.Log}, witnesses)
+	return tlog.OpenSigned(note, logs, witnesses)
 }
 
 // open verifies the log's signature on a checkpoint. It returns nil if the checkpoint is invalid,
@@ -176,7 +189,7 @@ func (e *examination) open(note []byte) *view {
 	case s.Origin != e.log.Name():
 		e.find(UnknownKey, "the checkpoint is that of the log %.80q", s.Origin)
 	case len(s.Logs) == 0:
-		e.find(UnknownKey, "the checkpoint of size %d has no signature of %v", s.Size, e.log)
+		e.find(UnknownKey, "the checkpoint of size %d has no signature of a key of this log in the policy", s.Size)
 	default:
 		return &view{note, s}
 	}

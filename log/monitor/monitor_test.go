@@ -364,3 +364,35 @@ func TestOneFork(t *testing.T) {
 		t.Errorf("expected one fork, got %v", got)
 	}
 }
+
+// TestTwoKeys verifies that a log with two keys in the policy, of which only one signs, is checked
+// once, and that the key may change.
+func TestTwoKeys(t *testing.T) {
+	f, dir := newFakeLog(t), t.TempDir()
+	private := ed25519.NewKeyFromSeed([]byte(strings.Repeat("m", ed25519.SeedSize)))
+	next, err := notes.NewLog(f.signer.Name(), private.Public().(ed25519.PublicKey))
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := f.config(dir, false)
+	config.Policy.Logs = append(config.Policy.Logs, notes.PolicyLog{Log: next, URL: "log"})
+
+	check := func(want ...monitor.Kind) {
+		t.Helper()
+		if got := kinds(t, monitor.New(config)); !slices.Equal(got, want) {
+			t.Errorf("findings %v, expected %v", got, want)
+		}
+	}
+	f.grow(t, 5, "honest")
+	f.publish(t)
+	check(monitor.Growth)
+	check()
+	f.signer = notes.LogSigner{Log: next, SignMessage: func(_ context.Context, m []byte) ([]byte, error) { return ed25519.Sign(private, m), nil }}
+	f.grow(t, 5, "honest")
+	f.publish(t)
+	check(monitor.Growth)
+	check()
+	f.shrink(6)
+	f.publish(t)
+	check(monitor.Shrink)
+}
