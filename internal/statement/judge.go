@@ -283,16 +283,19 @@ func (j *judge) times(s *Signed) {
 // A beat is a time at which the stream was known to be active.
 type beat struct {
 	at     time.Time
-	within time.Duration // maximum time until the next beat; 0: not stated
+	stated bool          // by a statement, and not by a checkpoint
+	within time.Duration // maximum time until the next statement; 0: not stated
 	final  bool
 }
 
 // intervals finds periods in which no statement was made. A crash and a deletion look the same, so
-// silence is missing evidence and not a contradiction.
+// silence is missing evidence and not a contradiction. A checkpoint counts as a statement with the
+// limit of the statement before it, because otherwise a checkpoint would end that limit. After the
+// end of the stream, no statement is expected.
 func (j *judge) intervals(list []*Signed) {
 	var beats []beat
 	for _, s := range list {
-		beats = append(beats, beat{s.At, s.Within, s.Final})
+		beats = append(beats, beat{s.At, true, s.Within, s.Final})
 	}
 	if len(list) == 0 {
 		if j.req.Heartbeat > 0 {
@@ -305,16 +308,21 @@ func (j *judge) intervals(list []*Signed) {
 	}
 	slices.SortStableFunc(beats, func(a, b beat) int { return a.at.Compare(b.at) })
 
+	within := time.Duration(0)
 	for i, b := range beats {
+		if b.final {
+			break
+		}
+		if b.stated {
+			within = b.within
+		}
 		until := j.req.Now
 		if i+1 < len(beats) {
 			until = beats[i+1].at
-		} else if b.final {
-			continue
 		}
 		silent := until.Sub(b.at)
 		j.result.Silence = max(j.result.Silence, silent)
-		for _, most := range []time.Duration{b.within, j.req.Heartbeat} {
+		for _, most := range []time.Duration{within, j.req.Heartbeat} {
 			if most > 0 && silent > most+j.req.Tolerance {
 				j.find(false, receipt.CodeSilence, "no statement from %v to %v, for %v; expected one within %v",
 					b.at.UTC().Format(time.RFC3339), until.UTC().Format(time.RFC3339), silent, most)

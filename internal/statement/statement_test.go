@@ -197,6 +197,10 @@ func TestJudge(t *testing.T) {
 	middle.First = false
 	beyond := seen(3)
 	beyond.Checkpoints = []statement.Checkpoint{{Size: 4, At: noon.Add(time.Hour)}}
+	closed, watched := seen(3), seen(3)
+	closed.Checkpoints = []statement.Checkpoint{{Size: 3, At: noon.Add(5 * time.Hour)}}
+	watched.Checkpoints = []statement.Checkpoint{{Size: 3, At: noon.Add(30 * time.Minute)}}
+	hourly := make(func(s *statement.Statement) { s.Within = time.Hour })
 	now := noon.Add(2 * time.Minute)
 	dated := func(after time.Duration, required bool) statement.Requirements {
 		return statement.Requirements{Now: now, Tolerance: time.Second, Dated: required,
@@ -231,6 +235,9 @@ func TestJudge(t *testing.T) {
 		"future":                   {[]*statement.Signed{one, two}, seen(3), statement.Requirements{Now: noon}, receipt.Refuted, receipt.CodeTimeContradicted},
 		"tolerance":                {[]*statement.Signed{one, two}, seen(3), statement.Requirements{Now: noon, Tolerance: time.Minute}, receipt.Verified, ""},
 		"silence":                  {[]*statement.Signed{one, two}, seen(3), statement.Requirements{Now: now.Add(time.Hour), Heartbeat: time.Hour}, receipt.Undecided, receipt.CodeSilence},
+		"cosigned after the end":   {[]*statement.Signed{one, end}, closed, statement.Requirements{Now: now.Add(9 * time.Hour), Closed: true, Heartbeat: time.Hour}, receipt.Verified, ""},
+		"cosigned in the limit":    {[]*statement.Signed{one, hourly}, watched, statement.Requirements{Now: noon.Add(80 * time.Minute)}, receipt.Verified, ""},
+		"silence after a cosigned": {[]*statement.Signed{one, hourly}, watched, statement.Requirements{Now: noon.Add(2 * time.Hour)}, receipt.Undecided, receipt.CodeSilence},
 		"existed":                  {both, seen(3), dated(time.Second, true), receipt.Verified, ""},
 		"existed a second before":  {both, seen(3), dated(-time.Second, true), receipt.Verified, ""},
 		"existed before its time":  {both, seen(3), dated(-2*time.Second, false), receipt.Refuted, receipt.CodeTimeContradicted},
