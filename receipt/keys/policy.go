@@ -55,8 +55,8 @@ func ParsePolicy(data []byte) (receipt.Policy, []*PublicKey, error) {
 // isLogPolicy reports whether any line begins with a keyword of tlog-policy.
 func isLogPolicy(data []byte) bool {
 	for line := range bytes.Lines(data) {
-		word, _, _ := bytes.Cut(bytes.TrimLeft(line, " \t"), []byte(" "))
-		if slices.Contains([]string{"log", "witness", "group", "quorum"}, string(word)) {
+		words := bytes.Fields(line)
+		if len(words) > 0 && slices.Contains([]string{"log", "witness", "group", "quorum"}, string(words[0])) {
 			return true
 		}
 	}
