@@ -78,6 +78,9 @@ func (o *statementOptions) run(ctx context.Context, e *cli.Env, path string) err
 	if err != nil {
 		return err
 	}
+	if k := key.Public(); !k.Has(receipt.RoleIssuer) {
+		return cli.Usage("use the key of the issuer", "the key %q has the role %s, but statements require the role issuer", k.ID, cli.RolesText(k))
+	}
 	l, err := input.OpenLedger(ctx, e, path, false)
 	if err != nil {
 		return err
@@ -105,7 +108,14 @@ func (o *statementOptions) run(ctx context.Context, e *cli.Env, path string) err
 	var printed bytes.Buffer
 	byStream := statement.ByStream(held)
 	for _, s := range streams {
-		next, err := o.next(s, lastOf(byStream[s.Stream]), e.Now())
+		last := lastOf(byStream[s.Stream])
+		if last != nil && last.Final && last.Count == s.Head.Count && last.Head == s.Head.Hash {
+			continue // other streams may go on
+		}
+		if err := o.extends(ctx, l, s, last); err != nil {
+			return err
+		}
+		next, err := o.next(s, last, e.Now())
 		if err != nil {
 			return err
 		}
@@ -121,12 +131,39 @@ func (o *statementOptions) run(ctx context.Context, e *cli.Env, path string) err
 		fmt.Fprintf(&printed, "%s: %s, head %v, %s\n", word, trust.LeavesText(next.Count), next.Head, cli.EscapeLine(input.StreamText(s.Stream)))
 	}
 
+	if printed.Len() == 0 {
+		return cli.Usage("", "%q ends all streams of the ledger; nothing was stated", o.statements)
+	}
+
 	// The statements are stored durably before they are reported.
 	if err := cli.ReplaceFile(o.statements, text, 0o644); err != nil {
 		return err
 	}
 	_, err = e.Out.Write(printed.Bytes())
 	return err
+}
+
+// extends checks that the ledger contains the receipts of the last statement. Otherwise, the next
+// statement would contradict that statement.
+func (o *statementOptions) extends(ctx context.Context, l ledger.Store, s ledger.StreamHead, last *statement.Signed) error {
+	if last == nil || last.Count == 0 {
+		return nil
+	}
+	const hint = "restore the ledger"
+	name := input.StreamText(s.Stream)
+	if s.Head.Count < last.Count {
+		return cli.Refuted(hint, "%s: the stream %s has %s, and %q states %s with head %v",
+			receipt.CodeTruncated, name, trust.LeavesText(s.Head.Count), o.statements, trust.LeavesText(last.Count), last.Head)
+	}
+	r, err := ledger.Lookup(ctx, l, ledger.Key{Stream: s.Stream, Position: last.Count})
+	switch {
+	case err != nil:
+		return input.LedgerReading(err)
+	case r.Hash != last.Head:
+		return cli.Refuted(hint, "%s: receipt number %d of the stream %s is %v, and %q states %v",
+			receipt.CodeHeadMismatch, last.Count, name, r.Hash, o.statements, last.Head)
+	}
+	return nil
 }
 
 // next returns the statement that follows the last one. The time of a statement is never earlier
@@ -136,14 +173,8 @@ func (o *statementOptions) next(s ledger.StreamHead, last *statement.Signed, now
 	if last == nil {
 		return next, nil
 	}
-
-	name := input.StreamText(s.Stream)
-	switch {
-	case last.Final:
-		return nil, cli.Usage("", "%q ends the stream %s with %s; nothing was stated", o.statements, name, trust.LeavesText(last.Count))
-	case s.Head.Count < last.Count || s.Head.Count == last.Count && s.Head.Hash != last.Head:
-		return nil, cli.Refuted("restore the ledger", "%s: the stream %s has %s, and %q states %s with head %v",
-			receipt.CodeTruncated, name, trust.LeavesText(s.Head.Count), o.statements, trust.LeavesText(last.Count), last.Head)
+	if last.Final {
+		return nil, cli.Usage("", "%q ends the stream %s with %s; nothing was stated", o.statements, input.StreamText(s.Stream), trust.LeavesText(last.Count))
 	}
 	next.Previous = last.Digest
 	if next.At.Before(last.At) {
