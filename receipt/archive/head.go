@@ -114,6 +114,20 @@ func (h head) shortest() bool {
 	return true
 }
 
+// shortestFloat returns the number of bytes of the shortest float with the value f.
+func shortestFloat(f float64) int {
+	// A half-precision float has 11 significant bits and an exponent of at least -14 (IEEE 754).
+	_, exponent := math.Frexp(f)
+	unit := math.Ldexp(1, max(exponent, -13)-11)
+	switch {
+	case math.Abs(f) <= 65504 && math.Trunc(f/unit) == f/unit:
+		return 3
+	case float64(float32(f)) == f:
+		return 5
+	}
+	return 9
+}
+
 // String describes the item that begins with the head, for a message.
 func (h head) String() string {
 	switch h.major {

@@ -151,6 +151,9 @@ func (t *translator) float(start int, h head) *ItemError {
 	case math.IsNaN(f) || math.IsInf(f, 0):
 		return t.refuse(start, codeNumberRange, "expected a finite number, found %s", h)
 	case f != math.Trunc(f):
+		if t.cut && h.size > shortestFloat(f) { // the codec compares a complete item with its encoding
+			return t.refuse(start, codeNonDeterministic, "expected the shortest float, found one in %d bytes", h.size)
+		}
 		t.text = canon.AppendFloat(t.text, f)
 		return nil
 	case math.Abs(f) > maxSafe:
