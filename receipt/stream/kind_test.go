@@ -379,8 +379,24 @@ func TestLongLines(t *testing.T) {
 		expect(t, "more space", read(spaces(document+1)), "refuted 0/1/0; input size_limit")
 		expect(t, "space before a receipt", read(parts(spaces(2*document), l[0])), "refuted 0/1/0; input size_limit")
 	}
-	expect(t, "10 MB of [", verify(t, bytes.Repeat([]byte("["), 10<<20), stream.Options{}), "undecided 0/0/1; input:1 torn_tail")
-	expect(t, "10 MB of { in an array", verify(t, text("[", l[0], ",", bytes.Repeat([]byte("{"), 10<<20)), stream.Options{}), "undecided 1/0/1; input:2 torn_tail; a 1")
+	expect(t, "10 MB of [", verify(t, bytes.Repeat([]byte("["), 10<<20), stream.Options{}), "refuted 0/1/0; input:1 depth_limit")
+	expect(t, "10 MB of { in an array", verify(t, text("[", l[0], ",", bytes.Repeat([]byte("{"), 10<<20)), stream.Options{}), "refuted 1/1/0; input:2 syntax; a 1")
+}
+
+// TestTornElement verifies that an element at the end of an incomplete array is undecided only if
+// further bytes can complete it.
+func TestTornElement(t *testing.T) {
+	l := newWriter(t, "a").many(1)
+	for element, want := range map[string]string{
+		`{"schema":"rec`:    "undecided 1/0/1; input:2 torn_tail; a 1",
+		"{\"a\":\"\xe2\x82": "undecided 1/0/1; input:2 torn_tail; a 1",
+		"1":                 "undecided 1/0/1; input:2 torn_tail; a 1",
+		"\xb1dcost":         "refuted 1/1/0; input:2 syntax; a 1",
+		"{\"a\":\"\xb1":     "refuted 1/1/0; input:2 invalid_utf8; a 1",
+		`{"a" 1`:            "refuted 1/1/0; input:2 syntax; a 1",
+	} {
+		expect(t, element, verify(t, text("[", l[0], ",", element), stream.Options{}), want)
+	}
 }
 
 // TestLogs verifies that a log is not treated as a stream of receipts, even if its first event

@@ -93,9 +93,13 @@ func (a *arrayCutter) readElement(c byte) (Piece, error) {
 
 		// All buffered bytes up to the end of the element are appended in one step.
 		buffered, err := a.buffered()
-		if err == io.EOF {
+		switch {
+		case err == io.EOF && damaged(a.element):
+			a.ended = true
+			return a.handOut(), nil
+		case err == io.EOF:
 			return a.cut(), nil
-		} else if err != nil {
+		case err != nil:
 			return Piece{}, err
 		}
 		n := at.follow(buffered[:min(len(buffered), maxDocument+1-len(a.element))])

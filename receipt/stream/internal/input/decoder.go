@@ -166,6 +166,12 @@ func tornTail(err error, text []byte) bool {
 	return false
 }
 
+// damaged reports whether text has an error that no continuation of the text removes.
+func damaged(text []byte) bool {
+	err := new(canon.Document).Parse(text, envelopeLimits())
+	return err != nil && !cutOff(text)
+}
+
 // cutOff reports whether text is the beginning of a JSON text, with no error except that it is
 // incomplete.
 func cutOff(text []byte) bool {
