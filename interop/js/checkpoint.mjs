@@ -65,8 +65,10 @@ async function openCheckpoint(note, trust) {
 
 const verify = (key, signature, text) => crypto.subtle.verify(key.params, key.key, signature, encode(text));
 
-async function openProof(text, trust) {
+async function openProof(bytes, trust) {
   const malformed = () => refuted("batch", "proof_invalid");
+  const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
+  if (!equalBytes(encode(text), bytes)) throw malformed(); // the bytes are not UTF-8
   const end = text.indexOf("\n\n");
   const [header, ...lines] = text.slice(0, end).split("\n");
   if (end < 0 || header !== "c2sp.org/tlog-proof@v1") throw malformed();
@@ -87,7 +89,7 @@ export async function judgeCheckpoints(receipts, notes, proofs, trust, policy, h
   const opened = [];
   try {
     for (const bytes of notes) opened.push({ checkpoint: await openCheckpoint(decode(bytes), trust) });
-    for (const bytes of proofs) opened.push(await openProof(decode(bytes), trust));
+    for (const bytes of proofs) opened.push(await openProof(bytes, trust));
   } catch (error) {
     const finding = error.step === "batch" ? error : invalid();
     // The checkpoint in a proof applies only to the receipts that the proof includes.
