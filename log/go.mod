@@ -5,6 +5,7 @@ go 1.26.0
 replace github.com/receiptkit/receiptkit => ..
 
 require (
+	filippo.io/mldsa v1.0.0
 	github.com/receiptkit/receiptkit v0.0.0-00010101000000-000000000000
 	github.com/spf13/cobra v1.10.2
 	github.com/transparency-dev/tessera v1.0.4
@@ -14,7 +15,6 @@ require (
 
 require (
 	filippo.io/edwards25519 v1.2.0 // indirect
-	filippo.io/mldsa v1.0.0 // indirect
 	github.com/cenkalti/backoff/v5 v5.0.3 // indirect
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
 	github.com/dustin/go-humanize v1.1.0 // indirect

@@ -147,17 +147,19 @@ func (w *Witness) open(r *request) (*tlog.Checkpoint, error) {
 	return &signed.Checkpoint, nil
 }
 
-// essential returns the checkpoint with only the signature lines of its log, so that the record
-// contains no lines that anyone could have added.
+// essential returns the checkpoint with only one signature line for each key of its log, so that the
+// record contains no lines that anyone could have added, and has a limited size.
 func (w *Witness) essential(note []byte, c *tlog.Checkpoint) []byte {
 	text, lines, _ := strings.Cut(string(note), "\n\n")
 	kept := text + "\n\n"
+	signed := map[*tlog.Log]bool{}
 	for line := range strings.Lines(lines) {
 		if !strings.HasPrefix(line, "— "+c.Origin+" ") {
 			continue
 		}
 		s, err := tlog.OpenSigned([]byte(text+"\n\n"+line), w.logs[c.Origin], nil)
-		if err == nil && len(s.Logs) > 0 && !strings.Contains(kept, line) {
+		if err == nil && len(s.Logs) > 0 && !signed[s.Logs[0]] {
+			signed[s.Logs[0]] = true
 			kept += line
 		}
 	}
@@ -168,11 +170,15 @@ func (w *Witness) essential(note []byte, c *tlog.Checkpoint) []byte {
 // origin hash. If there is none, the error is fs.ErrNotExist.
 func (w *Witness) Checkpoint(originHash string) ([]byte, error) {
 	for origin := range w.logs {
-		if OriginHash(origin) == originHash {
-			w.mu.Lock()
-			defer w.mu.Unlock()
-			return w.disk.Read(originHash)
+		if OriginHash(origin) != originHash {
+			continue
 		}
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if _, err := w.record(origin); err != nil {
+			return nil, err
+		}
+		return w.disk.Read(originHash)
 	}
 	return nil, fs.ErrNotExist
 }

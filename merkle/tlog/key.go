@@ -171,7 +171,7 @@ func (k *noteKey) message(text []byte, seconds uint64) ([]byte, bool) {
 		return append(fmt.Appendf(nil, "cosignature/v1\ntime %d\n", seconds), text...), true
 	}
 
-	c, err := ParseCheckpoint(string(text))
+	c, err := parseText(string(text))
 	if err != nil || len(c.Origin) > math.MaxUint8 {
 		return nil, false
 	}

@@ -91,6 +91,11 @@ func (o *witnessOptions) config() (c witness.Config, err error) {
 	if c.Key, err = public.Witness(name); err != nil {
 		return c, fmt.Errorf("%q: %w", o.key, err)
 	}
+	for _, l := range c.Logs {
+		if l.HasKey(c.Key.Public()) { // a log that is its own witness adds no assurance
+			return c, fmt.Errorf("%q is a key of the log %q: use a key that only the witness has", o.key, l.Name())
+		}
+	}
 	c.Cosign = func(ctx context.Context, checkpoint []byte, at time.Time) ([]byte, error) {
 		return keys.NewSigner(key, nil).Cosign(ctx, name, checkpoint, at)
 	}
