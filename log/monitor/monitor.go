@@ -308,7 +308,7 @@ func (e *examination) witnesses(ctx context.Context, now *view) error {
 // evidence stores two contradictory checkpoints of a log.
 func (e *examination) evidence(one, other *view) error {
 	text := bytes.Join([][]byte{one.note, other.note}, []byte("\n"))
-	sum := sha256.Sum256(text)
+	sum := sha256.Sum256([]byte(one.String() + other.String())) // the same trees are stored once, regardless of new cosignatures
 	name := fmt.Sprintf("%s-evidence-%s.txt", e.file(), hex.EncodeToString(sum[:8]))
 	return durable.Replace(e.config.Disk, name, text)
 }
@@ -319,15 +319,21 @@ func (e *examination) seen() error {
 	return durable.Replace(e.config.Disk, e.file()+"-seen", []byte(text))
 }
 
+// clockTolerance is the tolerated difference between the clock of a witness and the clock of this
+// machine. A cosignature that is further in the future does not count, because it would hide a
+// silence until then.
+const clockTolerance = time.Minute
+
 // silence checks the age of the last cosignature. If there are no witnesses, it checks the age of
 // the last valid checkpoint according to the clock of this machine.
 func (e *examination) silence(last *view) error {
 	if e.config.Silence == 0 || last == nil {
 		return nil
 	}
+	now := e.config.Now()
 	var at time.Time
 	for _, c := range last.Cosignatures {
-		if c.At.After(at) {
+		if c.At.After(at) && !c.At.After(now.Add(clockTolerance)) {
 			at = c.At
 		}
 	}
@@ -340,7 +346,9 @@ func (e *examination) silence(last *view) error {
 			return err
 		}
 	}
-	if age := e.config.Now().Sub(at); age > e.config.Silence {
+	if at.IsZero() {
+		e.find(Silence, "the times of all cosignatures are in the future")
+	} else if age := now.Sub(at); age > e.config.Silence {
 		e.find(Silence, "nothing since %s, for %v", at.UTC().Format(time.RFC3339), age.Truncate(time.Second))
 	}
 	return nil

@@ -212,7 +212,13 @@ var faults = map[string]struct {
 		f.entries, f.hashes, f.checkpoint = entries, hashes, honest
 	}, monitor.Fork},
 	"silence": {func(_ *testing.T, f *fakeLog, _ *rand.Rand) { f.now = f.now.Add(time.Hour + time.Second) }, monitor.Silence},
-	"down":    {func(_ *testing.T, f *fakeLog, _ *rand.Rand) { f.down = true }, monitor.Unreachable},
+	"future": {func(t *testing.T, f *fakeLog, _ *rand.Rand) {
+		now := f.now
+		f.now = now.Add(24 * time.Hour)
+		f.publish(t)
+		f.now = now
+	}, monitor.Silence},
+	"down": {func(_ *testing.T, f *fakeLog, _ *rand.Rand) { f.down = true }, monitor.Unreachable},
 	"unknown key": {func(t *testing.T, f *fakeLog, _ *rand.Rand) {
 		other := ed25519.NewKeyFromSeed([]byte(strings.Repeat("x", ed25519.SeedSize)))
 		l, err := notes.NewLog(f.signer.Name(), other.Public().(ed25519.PublicKey))
@@ -362,6 +368,15 @@ func TestOneFork(t *testing.T) {
 	f.witnessed = honest
 	if got := kinds(t, newMonitor(f, dir)); !slices.Equal(got, []monitor.Kind{monitor.Fork}) {
 		t.Errorf("expected one fork, got %v", got)
+	}
+
+	// A new cosignature of the same tree adds no evidence.
+	f.now = f.now.Add(time.Minute)
+	f.publish(t)
+	f.witnessed = honest
+	kinds(t, newMonitor(f, dir))
+	if evidence, err := filepath.Glob(filepath.Join(dir, "*-evidence-*")); err != nil || len(evidence) != 1 {
+		t.Errorf("evidence %v, %v", evidence, err)
 	}
 }
 

@@ -22,6 +22,9 @@ const (
 	maxSize = 1 << 48
 )
 
+// errSize indicates that a checkpoint states more entries than maxSize.
+var errSize = errors.New("the checkpoint states more than 2^48 entries, which is not supported")
+
 // A Tree reads the tree of a log from a source.
 type Tree struct {
 	Size   uint64
@@ -31,7 +34,10 @@ type Tree struct {
 
 // Inclusion returns the inclusion proof for the entry with the given index.
 func (t *Tree) Inclusion(ctx context.Context, index uint64) ([]merkle.Hash, error) {
-	if index >= t.Size || t.Size > maxSize {
+	if t.Size > maxSize {
+		return nil, errSize
+	}
+	if index >= t.Size {
 		return nil, merkle.ErrIndex
 	}
 	r := &tiles{ctx: ctx, source: t.Source}
@@ -42,7 +48,10 @@ func (t *Tree) Inclusion(ctx context.Context, index uint64) ([]merkle.Hash, erro
 // Consistency returns the proof that the tree extends the tree of its first size entries. For size
 // 0, the proof is empty.
 func (t *Tree) Consistency(ctx context.Context, size uint64) ([]merkle.Hash, error) {
-	if size > t.Size || t.Size > maxSize {
+	if t.Size > maxSize {
+		return nil, errSize
+	}
+	if size > t.Size {
 		return nil, merkle.ErrSizes
 	}
 	if size == 0 {
@@ -58,7 +67,7 @@ func (t *Tree) Consistency(ctx context.Context, size uint64) ([]merkle.Hash, err
 func (t *Tree) Entries(ctx context.Context, from uint64) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		if t.Size > maxSize {
-			yield(nil, merkle.ErrSizes)
+			yield(nil, errSize)
 			return
 		}
 		for bundle := from / width; bundle*width < t.Size; bundle++ {

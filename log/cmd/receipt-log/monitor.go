@@ -67,8 +67,8 @@ func (o *monitorOptions) run(ctx context.Context, t *terminal) error {
 	if err != nil {
 		return err
 	}
-	if o.dir == "" || o.every <= 0 {
-		return errors.New("missing --dir DIR, or --every is not positive")
+	if o.dir == "" || o.every <= 0 || o.silence < 0 {
+		return errors.New("missing --dir DIR, or --every is not positive, or --silence is negative")
 	}
 	watched := 0
 	for _, l := range policy.Logs {
