@@ -88,8 +88,8 @@ func (c *claim) judge(held []claim, path string) (known bool, err error) {
 	return false, nil
 }
 
-// readClaims reads a state file. A missing file is treated as empty. A truncated last line is
-// ignored, because nothing was cosigned after it.
+// readClaims reads a state file. A missing file is treated as empty. A line that was cut off when it
+// was written is ignored, because nothing was cosigned for it.
 func readClaims(path string) (list []claim, err error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -115,11 +115,12 @@ func readClaims(path string) (list []claim, err error) {
 			continue
 		}
 
-		// Only the last line may be incomplete, after a crash. Any other invalid line could hide a
-		// tree, so it is an error.
+		// After a crash, or on a full disk, the last line may be incomplete. The next claim then
+		// follows it without an empty line. Any other invalid line could hide a tree, so it is an
+		// error.
 		c, ok := parseClaim(line)
-		if !ok && !whole {
-			break
+		if !ok && (!whole || len(data) > 0 && data[0] != '\n') {
+			continue
 		}
 		if !ok {
 			return nil, cli.Usage("use a file from receipt batch cosign", "--state %q, line %d: expected {\"origin\":…,\"size\":…,\"root\":…}", path, number)

@@ -2,6 +2,7 @@ package trust
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
@@ -39,6 +40,48 @@ func TestClaimTogether(t *testing.T) {
 			if err := Claim(path, head(i)); (err == nil) != (claimed.Load() == 1 && int64(i) == winner.Load()) && claimed.Load() == 1 {
 				t.Errorf("tree %d of which %d was claimed: %v", i, winner.Load(), err)
 			}
+		}
+	}
+}
+
+// TestClaimCutOff verifies that a state file can still be used if a claim was cut off when it was
+// written, and that any other damage is reported.
+func TestClaimCutOff(t *testing.T) {
+	head := func(size uint64, label string) *Head {
+		return &Head{Signed: &tlog.Signed{Checkpoint: tlog.Checkpoint{Origin: "log", Size: size, Root: merkle.LeafHash([]byte(label))}}}
+	}
+	first := filepath.Join(t.TempDir(), "first")
+	if err := Claim(first, head(7, "a")); err != nil {
+		t.Fatal(err)
+	}
+	line, err := os.ReadFile(first)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	dir := t.TempDir()
+	for n := range line {
+		path := filepath.Join(dir, fmt.Sprint(n))
+		state := append(append([]byte{}, line...), line[:n]...)
+		if err := os.WriteFile(path, state, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for _, size := range []uint64{8, 9} {
+			if err := Claim(path, head(size, "b")); err != nil {
+				t.Errorf("the second claim has %d bytes, size %d: %v", n, size, err)
+			}
+		}
+		if Claim(path, head(7, "c")) == nil {
+			t.Errorf("the second claim has %d bytes: claimed another tree", n)
+		}
+
+		damaged := append(append([]byte{}, line...), line...)
+		damaged[n] = 'x'
+		if err := os.WriteFile(path, damaged, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if n > 0 && n < len(line)-1 && Claim(path, head(7, "c")) == nil {
+			t.Errorf("byte %d is damaged: claimed another tree", n)
 		}
 	}
 }
