@@ -323,6 +323,13 @@ func TestMutants(t *testing.T) {
 		t.Error("a byte was added")
 	}
 
+	// The certificates are not signed.
+	primitive := bytes.Clone(token)
+	primitive[bytes.Index(token, a.chain)-4] ^= 0x20 // their tag, followed by a length of three bytes
+	if verifies(primitive) {
+		t.Error("the certificates are primitive")
+	}
+
 	// BER allows this indefinite length (X.690, section 8.1.3.6).
 	var outer asn1.RawValue
 	if _, err := asn1.Unmarshal(token, &outer); err != nil {
@@ -335,6 +342,31 @@ func TestMutants(t *testing.T) {
 	// Parsers do not read this element at the end of the outermost sequence.
 	if verifies(marshal(t, asn1.RawValue{Tag: asn1.TagSequence, IsCompound: true, Bytes: append(slices.Clone(outer.Bytes), 5, 0)})) {
 		t.Error("an element was added")
+	}
+}
+
+// TestExact verifies that the signed content of a token has only the elements of TSTInfo.
+func TestExact(t *testing.T) {
+	element := func(tag byte, content string) string { return string([]byte{tag, byte(len(content))}) + content }
+	sequence := func(list ...string) string { return element(0x30, strings.Join(list, "")) }
+	stated := []string{"\x02\x01\x01", "\x06\x02\x2a\x03", "\x30\x00", "\x02\x01\x07", element(0x18, "20260501000000Z")}
+	with := func(list ...string) string { return sequence(append(slices.Clone(stated), list...)...) }
+	accuracy := func(list ...string) string { return with(sequence(list...)) }
+	const ordering, nonce, name, extensions = "\x01\x01\xff", "\x02\x01\x09", "\xa0\x00", "\xa1\x00"
+
+	for _, content := range []string{with(), with(nonce), with(ordering, nonce), with(name, extensions), with(sequence(), ordering, nonce, name, extensions),
+		accuracy("\x02\x01\x01"), accuracy("\x02\x01\x00"), accuracy("\x80\x01\x01"), accuracy("\x02\x01\x01", "\x80\x01\x01", "\x81\x01\x01")} {
+		if err := exact([]byte(content)); err != nil {
+			t.Errorf("%x: %v", content, err)
+		}
+	}
+	utc := sequence(append(slices.Clone(stated[:4]), element(0x17, "260501000000Z"))...)
+	for _, content := range []string{"", "junk", sequence(), sequence(stated[:4]...), utc, with() + "\x00", with("\x05\x00"), with(nonce, nonce), with(nonce, ordering),
+		with(name, nonce), with(extensions, extensions), with(ordering, "\x02\x81\x01\x09"), "\x30\x80" + with()[2:] + "\x00\x00",
+		accuracy("\x80\x01\x01", "\x02\x01\x01"), accuracy("\x02\x01\x01", "\x05\x00"), accuracy("\x02\x01\x01", "\x82\x01\x01")} {
+		if err := exact([]byte(content)); err == nil {
+			t.Errorf("%x was accepted", content)
+		}
 	}
 }
 

@@ -144,6 +144,15 @@ func parse(token []byte) (*signerInfo, error) {
 		return nil, invalid("the token is not DER, or has bytes that are not part of it")
 	}
 
+	if err := exact(c.Content.Content.Bytes); err != nil {
+		return nil, err
+	}
+	for _, set := range []asn1.RawValue{c.Content.Certificates, c.Content.Revocations} {
+		if len(set.FullBytes) > 0 && !set.IsCompound {
+			return nil, invalid("the certificates or revocation lists of the token are malformed")
+		}
+	}
+
 	// RFC 3161, section 2.4.2: the token contains the signature of the authority, and no other
 	// signature.
 	if len(c.Content.Signers) != 1 {
@@ -165,6 +174,49 @@ func parse(token []byte) (*signerInfo, error) {
 		return nil, unsupported("the token has the algorithms %v and %v, which are not supported", s.Digest.Algorithm, s.Algorithm.Algorithm)
 	}
 	return s, s.named()
+}
+
+// exact checks that the signed content of a token has the elements of TSTInfo in their order, and
+// nothing else (RFC 3161, section 2.4.2). Package tspclient ignores additional elements.
+func exact(content []byte) error {
+	if !inOrder(content, []byte{0x02, 0x06, 0x30, 0x02, 0x18}, []byte{0x30, 0x01, 0x02, 0xa0, 0xa1}) {
+		return invalid("the signed content of the token is malformed, or has elements that are not part of it")
+	}
+	var elements []asn1.RawValue
+	if _, err := asn1.Unmarshal(content, &elements); err != nil {
+		return invalid("the token is malformed: %v", err)
+	}
+	const accuracy = 5 // index of the first optional element
+	if len(elements) > accuracy && elements[accuracy].FullBytes[0] == 0x30 && !inOrder(elements[accuracy].FullBytes, nil, []byte{0x02, 0x80, 0x81}) {
+		return invalid("the accuracy of the token is malformed")
+	}
+	return nil
+}
+
+// inOrder reports whether der is a DER sequence whose elements have the required tags, followed by
+// any of the optional tags in their order.
+func inOrder(der, required, optional []byte) bool {
+	var elements []asn1.RawValue
+	rest, err := asn1.Unmarshal(der, &elements)
+	again, invalid := asn1.Marshal(elements)
+	if err != nil || invalid != nil || len(rest) > 0 || !bytes.Equal(again, der) || len(elements) < len(required) {
+		return false
+	}
+	for i, e := range elements {
+		tag := e.FullBytes[0]
+		if i < len(required) {
+			if tag != required[i] {
+				return false
+			}
+			continue
+		}
+		next := bytes.IndexByte(optional, tag)
+		if next < 0 {
+			return false
+		}
+		optional = optional[next+1:]
+	}
+	return true
 }
 
 // isHash and isSignature report whether package tspclient supports an algorithm. The package
