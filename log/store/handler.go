@@ -142,8 +142,10 @@ func (l *Log) implied(path string) bool {
 	if parts[3] != "" {
 		width, _ = strconv.ParseUint(parts[3], 10, 64)
 	}
-	if err != nil || width > 256 || number > math.MaxUint32 || level > 7 { // more entries than any log has
-
+	switch {
+	case strings.HasPrefix(parts[2], "/x000"): // the number has leading zeros
+		return false
+	case err != nil || width > 256 || number > math.MaxUint32 || level > 7: // more entries than any log has
 		return false
 	}
 

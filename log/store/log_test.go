@@ -473,6 +473,8 @@ func TestWitnessed(t *testing.T) {
 		"/tile/0/000.p/8":                   404, // not implied
 		"/tile/00/000.p/7":                  404,
 		"/tile/0/000.p/07":                  404,
+		"/tile/0/x000/000.p/7":              404,
+		"/tile/entries/x000/x000/000.p/7":   404,
 		"/tile/0/../../.receipt-log/key":    404,
 		"/proof/" + hashOf(0).String():      200,
 		"/proof/" + hashOf(1000).String():   404,
