@@ -41,6 +41,15 @@ func TestBroken(t *testing.T) {
 		ignoresUntil:   "filter_until",
 		ignoresSees:    "filter_sees",
 		ignoresLimit:   "filter_limit",
+
+		findsItself:  "rival",
+		sharesMemory: "rows",
+		roundsTimes:  "rows",
+		locksWalk:    "append_while_walking",
+		dropsStream:  "heads",
+		miscounts:    "heads",
+		overwrites:   "replace",
+		keepsBytes:   "replace",
 	} {
 		t.Run(string(f), func(t *testing.T) {
 			t.Parallel()

@@ -1,6 +1,7 @@
 package storetest_test
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
 
@@ -36,6 +38,15 @@ const (
 	ignoresUntil   fault = "lists what was stored after a late receipt"
 	ignoresSees    fault = "lists receipts that may not be seen"
 	ignoresLimit   fault = "lists more receipts than the limit"
+
+	findsItself  fault = "finds a receipt as its own rival"
+	sharesMemory fault = "returns rows that share memory with later rows"
+	roundsTimes  fault = "stores times in seconds"
+	locksWalk    fault = "locks its receipts while it lists them"
+	dropsStream  fault = "does not list the last stream"
+	miscounts    fault = "does not count the receipts of streams"
+	overwrites   fault = "replaces receipts that have changed"
+	keepsBytes   fault = "reports that it replaced a receipt, and did not"
 )
 
 // A memory store is a handle to a minimal store.
@@ -52,6 +63,7 @@ type shared struct {
 	mu      sync.Mutex
 	turn    map[chain.Stream]*sync.Mutex // allows only one append at a time in each stream
 	heads   map[chain.Stream]chain.Head
+	buffer  []byte       // the JSON of the last row that was returned, if rows share memory
 	list    []ledger.Row // rows in the order of their numbers
 	numbers int64
 }
@@ -84,14 +96,70 @@ func (m *memory) Find(ctx context.Context, k ledger.Key) (*ledger.Row, error) {
 	m.shared.mu.Lock()
 	defer m.shared.mu.Unlock()
 	for _, r := range m.list {
+		if m.fault == findsItself && r.Sequence == k.Rival {
+			return &r, nil
+		}
 		if k.ID != "" && r.ID == k.ID || k.ID == "" && r.Hash == k.Hash || k.Position > 0 && r.Stream == k.Stream && r.Position == k.Position {
 			if k.Sees != nil && m.fault != ignoresKeySees && !k.Sees(r.Stream) {
 				break
 			}
-			return &r, nil
+			return m.returned(&r), nil
 		}
 	}
 	return nil, ledger.ErrNotFound
+}
+
+// returned returns a row in the way in which a store with the given fault returns it.
+func (m *memory) returned(r *ledger.Row) *ledger.Row {
+	switch m.fault {
+	case sharesMemory:
+		if m.buffer == nil {
+			m.buffer = make([]byte, 0, 64<<10)
+		}
+		if len(r.JSON) < cap(m.buffer) {
+			m.buffer = append(m.buffer[:0], r.JSON...)
+			r.JSON = m.buffer
+		}
+	case roundsTimes:
+		r.IssuedAt -= r.IssuedAt % 1000
+	}
+	return r
+}
+
+func (m *memory) Streams(ctx context.Context) (list []ledger.StreamHead, err error) {
+	m.shared.mu.Lock()
+	defer m.shared.mu.Unlock()
+	for s, head := range m.heads {
+		list = append(list, ledger.StreamHead{Stream: s, Head: head, Last: head.Count})
+	}
+	slices.SortFunc(list, func(a, b ledger.StreamHead) int { return a.Stream.Compare(b.Stream) })
+
+	switch {
+	case m.fault == dropsStream && len(list) > 0:
+		list = list[:len(list)-1]
+	case m.fault == miscounts:
+		for i := range list {
+			list[i].Last = 0
+		}
+	}
+	return list, m.ended(ctx)
+}
+
+func (m *memory) Replace(ctx context.Context, was, is *receipt.Sealed) (replaced bool, err error) {
+	if err := m.ended(ctx); err != nil {
+		return false, fmt.Errorf("%w: %w", ledger.ErrNotStored, err)
+	}
+	m.shared.mu.Lock()
+	defer m.shared.mu.Unlock()
+	for i := range m.list {
+		if r := &m.list[i]; r.ID == was.ID() && (m.fault == overwrites || bytes.Equal(r.JSON, was.JSON())) {
+			if m.fault != keepsBytes {
+				r.JSON = is.JSON()
+			}
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 func (m *memory) Walk(ctx context.Context, q ledger.Query, after int64) iter.Seq2[ledger.Row, error] {
@@ -121,7 +189,11 @@ func (m *memory) Walk(ctx context.Context, q ledger.Query, after int64) iter.Seq
 
 		m.shared.mu.Lock()
 		list := slices.Clone(m.list)
-		m.shared.mu.Unlock()
+		if m.fault == locksWalk {
+			defer m.shared.mu.Unlock()
+		} else {
+			m.shared.mu.Unlock()
+		}
 		found := 0
 		for _, r := range list {
 			switch {
@@ -130,7 +202,7 @@ func (m *memory) Walk(ctx context.Context, q ledger.Query, after int64) iter.Seq
 			case r.Sequence <= after || !q.Selects(&r):
 				continue
 			}
-			if found++; !yield(r, nil) || found == q.Limit {
+			if found++; !yield(*m.returned(&r), nil) || found == q.Limit {
 				return
 			}
 		}

@@ -17,11 +17,11 @@ import (
 )
 
 // Run tests whether a store meets the requirements of [ledger.Store], with one subtest per
-// requirement. If the store has a method Walk, Run also tests the requirements of [ledger.Reader]
-// for lists and queries. open creates an empty store and returns a function that opens a new handle
-// to it. Handles must share no memory, as if each of them were in a different process. If a handle
-// has a method Close, closing it must not affect the store. open may use t.Cleanup to release
-// resources.
+// requirement. If the store is a [ledger.Reader] or a [ledger.Replacer], or has only the method
+// Walk, Run also tests the requirements of these methods. open creates an empty store and returns a
+// function that opens a new handle to it. Handles must share no memory, as if each of them were in
+// a different process. If a handle has a method Close, closing it must not affect the store. open
+// may use t.Cleanup to release resources.
 func Run(t *testing.T, open func(t *testing.T) (handle func() ledger.Store)) {
 	streamW := stream("w")
 	for _, promise := range []struct {
@@ -44,6 +44,8 @@ func Run(t *testing.T, open func(t *testing.T) (handle func() ledger.Store)) {
 		{"several runs", severalRuns},
 		{"find", find},
 		{"find sees", findSees},
+		{"rival", rival},
+		{"rows", rows},
 		{"one winner", oneWinner},
 		{"two handles", twoHandles},
 		{"issuers", issuers},
@@ -52,6 +54,9 @@ func Run(t *testing.T, open func(t *testing.T) (handle func() ledger.Store)) {
 		{"canceled meanwhile", canceledMeanwhile},
 		{"order", order},
 		{"prefix", prefix},
+		{"append while walking", appendWhileWalking},
+		{"heads", heads},
+		{"replace", replace},
 		{"filter task", filter(ledger.Query{Task: "task_1"}, 0, 2, 4)},
 		{"filter session", filter(ledger.Query{Session: "session_1"}, 0, 1, 4)},
 		{"filter stream", filter(ledger.Query{Stream: &streamW}, 0, 2, 4)},
