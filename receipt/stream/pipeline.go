@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"iter"
 	"sync"
@@ -69,10 +70,29 @@ type pipeline struct {
 	fail                context.CancelCauseFunc
 }
 
+// A panicError contains the value of a panic in a goroutine of a pipeline. The caller's code, such as
+// a sequence of items, runs in these goroutines.
+type panicError struct{ value any }
+
+func (e *panicError) Error() string { return fmt.Sprint("panic: ", e.value) }
+
+// catch ends the pipeline if a goroutine of the pipeline panics. It must be deferred.
+func (p *pipeline) catch() {
+	if value := recover(); value != nil {
+		p.fail(&panicError{value})
+	}
+}
+
 // process calls the function each with every item, in order, until the function returns false. When
-// process returns, all workers have ended.
+// process returns, all workers have ended. If a goroutine of the pipeline panics, process panics
+// with the same value, so that the caller can recover from the panic.
 func (p *pipeline) process(ctx context.Context, each func(*item) bool) error {
 	ctx, cancel := context.WithCancelCause(ctx)
+	defer func() {
+		if caught, ok := errors.AsType[*panicError](context.Cause(ctx)); ok {
+			panic(caught.value)
+		}
+	}()
 	defer cancel(nil)
 	jobs := p.options.jobs()
 	inFlight := 2*jobs + 2
@@ -139,6 +159,7 @@ func (p *pipeline) process(ctx context.Context, each func(*item) bool) error {
 
 // judge runs a worker.
 func (p *pipeline) judge(w *worker) {
+	defer p.catch()
 	for {
 		select {
 		case b, more := <-p.work:
@@ -212,6 +233,7 @@ func (p *pipeline) look(w *worker, it *item) {
 func (p *pipeline) read() {
 	defer close(p.ordered)
 	defer close(p.work)
+	defer p.catch()
 	if p.items != nil {
 		if readItems(p) == nil {
 			_ = p.flush() // an error means that the items are no longer received

@@ -21,6 +21,9 @@ var ErrStreams = survey.ErrStreams
 // ErrStopped indicates that the caller stopped before the end of the input was reached.
 var ErrStopped = errors.New("stream: input was not read completely")
 
+// errNoSources indicates that a run has no sources.
+var errNoSources = errors.New("stream: there are no sources")
+
 // errUnordered indicates that an unordered input cannot be read twice.
 var errUnordered = errors.New("stream: unordered input must be read twice, but this input can be read only once")
 
@@ -87,7 +90,11 @@ func Verify(ctx context.Context, v *receipt.Verifier, r io.Reader, o Options) *R
 // the order of the sources affects only the order of the reports. The receipts in a single source
 // must be in order, as for [Verify].
 func VerifyFiles(ctx context.Context, v *receipt.Verifier, sources []Source, o Options) *Run {
-	return newRun(ctx, v, sources, o)
+	r := newRun(ctx, v, sources, o)
+	if len(sources) == 0 {
+		r.refused = errNoSources
+	}
+	return r
 }
 
 func newRun(ctx context.Context, v *receipt.Verifier, sources []Source, o Options) *Run {
@@ -115,6 +122,7 @@ func (r *Run) Reports() iter.Seq[*receipt.Report] {
 			return
 		}
 		r.begun = true
+		r.err = ErrStopped // also if the caller recovers from a panic
 		r.err = r.read(yield)
 		r.current = nil
 	}

@@ -31,10 +31,14 @@ type Item struct {
 // If items yields an error, the run ends. [Run.Summary] then returns an error that wraps that
 // error. The remaining documents are not checked, so the verdict is undecided or refuted. The
 // sequence is iterated in a separate goroutine, which ends before Reports or Summary returns. A
-// sequence that can block should therefore stop when ctx is done.
+// sequence that can block should therefore stop when ctx is done. If the sequence panics, Reports or
+// Summary panics with the same value.
 func VerifySeq(ctx context.Context, v *receipt.Verifier, items iter.Seq2[Item, error], o Options) *Run {
 	r := newRun(ctx, v, nil, o)
 	r.items, r.several = items, o.Several || o.Unordered
+	if items == nil {
+		r.refused = errNoSources
+	}
 	return r
 }
 

@@ -41,9 +41,14 @@ type Source struct {
 func From(name string, r io.Reader) Source {
 	again, seeks := r.(io.Seeker)
 	readings := 0
+	var begin int64 // the position at which the first reading begins
 	open := func() (io.ReadCloser, error) {
-		if readings++; readings > 1 && seeks {
-			if _, err := again.Seek(0, io.SeekStart); err != nil {
+		switch readings++; {
+		case !seeks:
+		case readings == 1:
+			begin, _ = again.Seek(0, io.SeekCurrent) // fails for a pipe, which can be read once
+		default:
+			if _, err := again.Seek(begin, io.SeekStart); err != nil {
 				return nil, err
 			}
 		}
