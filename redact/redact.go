@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -31,6 +32,9 @@ type Finding struct {
 	Rule    string
 }
 
+// errNoRules means that a policy was not compiled from rules.
+var errNoRules = errors.New("redact: policy was not compiled; Rules.Compile and Everyday return policies")
+
 // Redact withholds the values in a draft that the policy matches. For each entry, it reads 16 bytes
 // from salts, which must return random and secret bytes, as crypto/rand.Reader does. Redacting the
 // result again changes nothing.
@@ -38,6 +42,13 @@ type Finding struct {
 // If the draft cannot be redacted, the error lists the first 20 problems and contains the total
 // number of problems.
 func (p *Policy) Redact(d *canon.Document, salts io.Reader) (*Result, error) {
+	if p == nil || p.shape == nil {
+		return nil, errNoRules
+	}
+	if salts == nil {
+		return nil, errors.New("redact: source of salts is missing")
+	}
+
 	var refused refusedError
 	if root := d.Root(); root.Kind() != canon.KindObject {
 		refused.add(problem{Code: codeNotObject})
@@ -108,8 +119,11 @@ func (p *Policy) Redact(d *canon.Document, salts io.Reader) (*Result, error) {
 // including values that cannot be withheld. The document may be sealed. The pointers in the result
 // contain no secret that the policy can detect. Findings are in the order of redactions[]. If the
 // findings would be too long, there is only one finding: the entire document, with the rule
-// size_limit.
+// size_limit. The zero Policy also finds the entire document, with the rule policy_empty.
 func (p *Policy) Find(d *canon.Document) []Finding {
+	if p == nil || p.shape == nil {
+		return []Finding{{"", ruleEmpty}}
+	}
 	hits, ok := p.plan(d)
 	if !ok {
 		return []Finding{{"", string(codeSizeLimit)}}

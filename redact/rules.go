@@ -160,6 +160,7 @@ const (
 	ruleHeader  = "header"
 	ruleURL     = "url"
 	ruleHash    = "hash of a withheld value"
+	ruleEmpty   = "policy_empty"
 	inName      = " in a member name"
 )
 

@@ -50,7 +50,7 @@ func (k *PrivateKey) Public() *PublicKey { return k.public.clone() }
 
 // Format writes the ID and the algorithm for every verb.
 func (k PrivateKey) Format(s fmt.State, _ rune) {
-	fmt.Fprintf(s, "private key %s (%s)", quote(k.public.ID), k.algorithm)
+	fmt.Fprintf(s, "private key %s (%s)", quote(k.Public().ID), k.algorithm)
 }
 
 // rsaBits is the size in bits of generated RSA keys, which provides 128 bits of security (NIST SP

@@ -93,6 +93,9 @@ func (k *PublicKey) Witness(name string) (*tlog.Witness, error) {
 }
 
 func (k *PublicKey) signsNotes() error {
+	if k == nil || k.material == nil {
+		return errNoKey
+	}
 	if k.Algorithm != Ed25519 && k.Algorithm != MLDSA44 {
 		return fmt.Errorf("key %s is for %s, but checkpoints are signed with keys for %s and %s", quote(k.ID), k.Algorithm, Ed25519, MLDSA44)
 	}
@@ -106,7 +109,7 @@ func (k *PublicKey) Fingerprint() string {
 
 // MarshalJSON returns the key as a JWK.
 func (k *PublicKey) MarshalJSON() ([]byte, error) {
-	if k.material == nil {
+	if k == nil || k.material == nil {
 		return nil, invalid("", "key is empty")
 	}
 	return appendObject(nil, k.members()), nil
@@ -161,6 +164,9 @@ func number(name string, n int64) member { return member{name, strconv.AppendInt
 
 // clone returns a copy that shares no memory that a caller could modify.
 func (k *PublicKey) clone() *PublicKey {
+	if k == nil { // of a zero PrivateKey or Signer
+		return new(PublicKey)
+	}
 	c := *k
 	c.Issuers, c.Roles = slices.Clone(k.Issuers), slices.Clone(k.Roles)
 	if k.Revoked != nil {

@@ -24,8 +24,11 @@ import (
 // [Signer.Sign] does not sign any other message.
 var errNotHash = errors.New("keys: a receipt key signs only receipt hashes and envelopes that contain receipts")
 
+// errNoKey means that a key or a signer is a zero value.
+var errNoKey = errors.New("keys: the key is empty; Generate, ParsePrivate, and ParsePrivatePEM return keys")
+
 // A Signer makes signature entries with one key. It is safe for concurrent use if its ContextSigner
-// is. Printing a Signer does not show the key.
+// is. Printing a Signer does not show the key. The zero Signer has no key, and signs nothing.
 type Signer struct {
 	public    *PublicKey
 	algorithm string
@@ -76,11 +79,14 @@ func (s *Signer) Public() *PublicKey { return s.public.clone() }
 
 // Format writes the ID and the algorithm for every verb.
 func (s Signer) Format(w fmt.State, _ rune) {
-	fmt.Fprintf(w, "signer %s (%s)", quote(s.public.ID), s.algorithm)
+	fmt.Fprintf(w, "signer %s (%s)", quote(s.Public().ID), s.algorithm)
 }
 
 // forReceipts returns the algorithm that the signer uses for receipts.
 func (s *Signer) forReceipts() (algorithm, error) {
+	if s.public == nil {
+		return algorithm{}, errNoKey
+	}
 	alg, ok := algorithmOf(s.algorithm)
 	if !ok {
 		return alg, fmt.Errorf("keys: key %s is for %s, which signs only checkpoints", quote(s.public.ID), quote(s.algorithm))
