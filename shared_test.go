@@ -129,14 +129,15 @@ var uses = map[string]func(s *shared) any{
 		d, err := receipt.Supersede(s.draft, s.sealed.Hash())
 		return text(d.Source(), err)
 	},
-	"receipt.Sealed.Document":  func(s *shared) any { return s.sealed.Document().Digest() },
-	"receipt.Sealed.Hash":      func(s *shared) any { return s.sealed.Hash() },
-	"receipt.Sealed.Head":      func(s *shared) any { return s.sealed.Head() },
-	"receipt.Sealed.ID":        func(s *shared) any { return s.sealed.ID() },
-	"receipt.Sealed.JSON":      func(s *shared) any { return string(s.sealed.JSON()) },
-	"receipt.Sealed.Sign":      func(s *shared) any { return seen(s.sealed.Sign(context.Background(), s.signer)) },
-	"receipt.Sealed.Stream":    func(s *shared) any { return s.sealed.Stream() },
-	"receipt.Verifier.Foreign": func(s *shared) any { return s.foreign(acta.Read(s.doc)) },
+	"receipt.Sealed.Document":    func(s *shared) any { return s.sealed.Document().Digest() },
+	"receipt.Sealed.Hash":        func(s *shared) any { return s.sealed.Hash() },
+	"receipt.Sealed.Head":        func(s *shared) any { return s.sealed.Head() },
+	"receipt.Sealed.ID":          func(s *shared) any { return s.sealed.ID() },
+	"receipt.Sealed.JSON":        func(s *shared) any { return string(s.sealed.JSON()) },
+	"receipt.Sealed.MarshalJSON": func(s *shared) any { return text(s.sealed.MarshalJSON()) },
+	"receipt.Sealed.Sign":        func(s *shared) any { return seen(s.sealed.Sign(context.Background(), s.signer)) },
+	"receipt.Sealed.Stream":      func(s *shared) any { return s.sealed.Stream() },
+	"receipt.Verifier.Foreign":   func(s *shared) any { return s.foreign(acta.Read(s.doc)) },
 	"receipt.Verifier.Amend": func(s *shared) any {
 		return fmt.Sprint(s.report(s.linked), s.report(s.weighed), s.report(s.unreadable))
 	},

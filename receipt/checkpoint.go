@@ -188,7 +188,7 @@ func (k *noteKeys) weigh(c *checkpoint, witness *Key, at time.Time) {
 // whether the log has signed the checkpoint with trusted keys, none of which has the material of an
 // issuer.
 func (v *Verifier) Witnessed(c *Checkpoint) (at time.Time, external bool) {
-	if !c.Signed {
+	if !c.Signed || c.opened == nil {
 		return at, false
 	}
 	issuers := kinOf(v.trust)

@@ -109,8 +109,14 @@ func TestReceiptJSON(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text, err := json.Marshal(r); err != nil || string(text) != string(data) {
-		t.Errorf("%s, %v; expected %s", text, err, data)
+	sealed, err := receipt.ParseSealed(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range []any{r, *r, sealed, *sealed} {
+		if text, err := json.Marshal(v); err != nil || string(text) != string(data) {
+			t.Errorf("%T: %s, %v; expected %s", v, text, err, data)
+		}
 	}
 }
 
@@ -155,6 +161,9 @@ func TestZeroValues(t *testing.T) {
 		if c := v.OpenCheckpoint([]byte("note")); c.Signed {
 			t.Errorf("%s: a checkpoint is signed", name)
 		}
+		if at, external := v.Witnessed(&receipt.Checkpoint{Signed: true}); !at.IsZero() || external {
+			t.Errorf("%s: a checkpoint that was not opened is witnessed", name)
+		}
 		v.Policy()
 		v.Scope()
 	}
@@ -162,6 +171,9 @@ func TestZeroValues(t *testing.T) {
 	s := new(receipt.Sealed)
 	if len(s.JSON()) > 0 || s.ID() != "" || !s.Hash().IsZero() || !s.Head().Hash.IsZero() || s.Stream() != (chain.Stream{}) || !s.Document().Root().IsZero() {
 		t.Errorf("the zero Sealed is %s", s.JSON())
+	}
+	if text, err := json.Marshal(s); err == nil {
+		t.Errorf("the zero Sealed is %s", text)
 	}
 	if r, err := s.Sign(context.Background(), keys["a"]); r != nil || err == nil {
 		t.Errorf("the zero Sealed was signed: %v", err)

@@ -276,6 +276,16 @@ func ParseSealed(data []byte) (*Sealed, error) {
 // JSON returns the receipt in canonical form (RFC 8785), without a final newline.
 func (s *Sealed) JSON() []byte { return s.Document().AppendCanonical(nil) }
 
+var errEmptySealed = errors.New("the receipt is empty; Seal, SealDocument, and ParseSealed return receipts")
+
+// MarshalJSON returns the receipt in canonical form. It returns an error if the Sealed is zero.
+func (s Sealed) MarshalJSON() ([]byte, error) {
+	if s.doc == nil {
+		return nil, errEmptySealed
+	}
+	return s.JSON(), nil
+}
+
 // Document returns the receipt as a document. The source of the document may not be canonical. The
 // document is shared, so the caller must not call its Parse method.
 func (s *Sealed) Document() *canon.Document {
@@ -301,7 +311,7 @@ func (s *Sealed) Head() chain.Head { return chain.Head{Hash: s.hash, Count: s.co
 // Sign returns a copy of the receipt with an additional signature.
 func (s *Sealed) Sign(ctx context.Context, signer Signer) (*Sealed, error) {
 	if s.doc == nil {
-		return nil, errors.New("receipt: sign: the receipt is empty; Seal, SealDocument, and ParseSealed return receipts")
+		return nil, fmt.Errorf("receipt: sign: %w", errEmptySealed)
 	}
 	// The message consists of the 71 ASCII bytes of chain.receipt_hash. No other part of a receipt
 	// is signed.

@@ -69,7 +69,7 @@ func (r *Receipt) JSON() []byte { return slices.Clone(r.canonical) }
 
 // MarshalJSON returns the canonical form of the receipt. The result does not include changes to the
 // fields.
-func (r *Receipt) MarshalJSON() ([]byte, error) {
+func (r Receipt) MarshalJSON() ([]byte, error) {
 	if r.canonical == nil {
 		return nil, errors.New("receipt: the receipt was not verified; Verifier.Open returns verified receipts")
 	}
