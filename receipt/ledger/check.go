@@ -28,16 +28,18 @@ type Checked struct {
 	Withheld  int                  // number of withheld values, whose commitments were not checked
 	Missing   map[chain.Stream]int // number of missing or unreadable rows, by stream
 	Newest    chain.Stream         // the stream of the receipt that was stored last; zero if the ledger is empty
+
+	complete bool // everything was checked
 }
 
-// Verdict returns the verdict on the ledger. It is refuted if there are faults, undecided if there
-// are no faults but some receipts are undecided or some checkpoints of pruned receipts are
-// unsigned, and verified otherwise.
+// Verdict returns the verdict on the ledger. It is refuted if there are faults. Otherwise, it is
+// undecided if the check is incomplete, some receipts are undecided, or some checkpoints of pruned
+// receipts are unsigned. It is verified in all other cases, even if the ledger is empty.
 func (c *Checked) Verdict() receipt.Verdict {
 	switch {
 	case c.Faults > 0:
 		return receipt.Refuted
-	case c.Undecided+c.Unsigned > 0:
+	case !c.complete, c.Undecided+c.Unsigned > 0:
 		return receipt.Undecided
 	}
 	return receipt.Verified
@@ -49,7 +51,7 @@ func (c *Checked) Verdict() receipt.Verdict {
 // integrity, signatures are not checked. report is called for each fault as soon as it is found.
 // seen, if not nil, is called with the number of receipts that have been read. The first call, with
 // 0, follows the check of the structures, which takes a long time for a large ledger. If Check
-// returns an error, the check itself failed and is incomplete.
+// returns an error, the check itself failed and is incomplete, so the verdict is not verified.
 //
 // If r is not an Auditor, the structures are not checked, rows that belong to no stream are not
 // found, and Audited is false. If the receipts at the end of a stream were removed and the head was
@@ -66,7 +68,9 @@ func Check(ctx context.Context, r Reader, v *receipt.Verifier, report func(Fault
 			return &c.Checked, err
 		}
 	}
-	return &c.Checked, ctx.Err()
+	err := ctx.Err()
+	c.complete = err == nil
+	return &c.Checked, err
 }
 
 type checker struct {
@@ -173,7 +177,7 @@ func (c *checker) chain(s StreamHead) error {
 			return err
 		}
 
-		r, err := c.Find(c.ctx, Key{Stream: s.Stream, Position: position})
+		r, err := find(c.ctx, c.Reader, Key{Stream: s.Stream, Position: position})
 		fault, unreadable := errors.AsType[*Fault](err)
 		switch {
 		case errors.Is(err, ErrNotFound):

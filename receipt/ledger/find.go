@@ -42,10 +42,20 @@ func (k *Key) selects(r *Row) bool {
 	return true
 }
 
+// find returns the row that a key selects, and an error if the store returns neither a row nor an
+// error.
+func find(ctx context.Context, s Store, k Key) (*Row, error) {
+	r, err := s.Find(ctx, k)
+	if r == nil && err == nil {
+		err = errors.New("ledger: the store returned neither a row nor an error")
+	}
+	return r, err
+}
+
 // Lookup returns the row that a key selects. If the row is not intact, the error is a *[Fault]. The
 // content of the receipt in the row may not match its hash.
 func Lookup(ctx context.Context, s Store, k Key) (*Row, error) {
-	r, err := s.Find(ctx, k)
+	r, err := find(ctx, s, k)
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +109,7 @@ func prunedError(ctx context.Context, s Store, r *Row) error {
 // follow its predecessor, or if an earlier receipt names the same predecessor. The link of a
 // receipt that cannot be read is not checked.
 func Linked(ctx context.Context, s Store, k Key) (r *Row, link receipt.Check, err error) {
-	if r, err = s.Find(ctx, k); err != nil {
+	if r, err = find(ctx, s, k); err != nil {
 		return nil, link, err
 	}
 	if r.Pruned && k.selects(r) {
@@ -119,7 +129,7 @@ func Linked(ctx context.Context, s Store, k Key) (r *Row, link receipt.Check, er
 
 	// Forks are checked first: if two receipts name the same predecessor, the later one is invalid,
 	// regardless of its position. A row that does not match its receipt proves nothing.
-	rival, err := s.Find(ctx, Key{Rival: r.Sequence})
+	rival, err := find(ctx, s, Key{Rival: r.Sequence})
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		return nil, link, err
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/receiptkit/receiptkit/chain"
@@ -72,8 +73,9 @@ func (q *Query) Check(r *Row) error {
 }
 
 // List returns a page of the results of a query, and a cursor for the next page, or "" if there is
-// no next page. An empty cursor means the first page. Cursors remain valid forever. They are
-// opaque, and may come from an untrusted source.
+// no next page. An empty cursor means the first page. A page has at most limit receipts; the Limit of
+// the query is ignored. Cursors remain valid forever. They are opaque, and may come from an untrusted
+// source.
 func List(ctx context.Context, r Reader, q Query, cursor string, limit int) (page []Row, next string, err error) {
 	after, err := parseCursor(cursor)
 	if err != nil {
@@ -84,6 +86,7 @@ func List(ctx context.Context, r Reader, q Query, cursor string, limit int) (pag
 	}
 
 	// One receipt more than the page needs is read to determine whether there is a next page.
+	limit = min(limit, math.MaxInt-1)
 	q.Limit = limit + 1
 	for e, err := range r.Walk(ctx, q, after) {
 		if err != nil {

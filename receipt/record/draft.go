@@ -1,7 +1,6 @@
 package record
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"math"
@@ -56,21 +55,14 @@ func clone(d *receipt.Draft) (*receipt.Draft, error) {
 	return c, json.Unmarshal(text, c)
 }
 
-// JSON returns the canonical form (RFC 8785) of a draft from a [Recorder], including the schema
-// marker, as receipt.SealDocument and `receipt seal` require. It adds no defaults: a nil list in a
-// draft that was not created by a Recorder is encoded as null, which SealDocument and seal reject.
+// JSON returns the canonical form (RFC 8785) of a draft, including the schema marker, as
+// receipt.SealDocument and `receipt seal` require.
 func JSON(d *receipt.Draft) ([]byte, error) {
-	// The schema marker is not a member of Draft.
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(struct {
-		Schema string `json:"schema"`
-		receipt.Draft
-	}{receipt.SchemaMarker, *d}); err != nil {
+	text, err := d.MarshalJSON()
+	if err != nil {
 		return nil, err
 	}
-	return canon.Transform(b.Bytes())
+	return canon.Transform(text)
 }
 
 // missing returns an error that lists the required fields that are empty.

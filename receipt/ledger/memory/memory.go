@@ -142,7 +142,7 @@ func (l *Ledger) Replace(ctx context.Context, was, is *receipt.Sealed) (replaced
 func (l *Ledger) Walk(ctx context.Context, q ledger.Query, after int64) iter.Seq2[ledger.Row, error] {
 	return func(yield func(ledger.Row, error) bool) {
 		found := 0
-		for n := int(max(after, 0)); q.Limit == 0 || found < q.Limit; n++ {
+		for n := int(max(after, 0)); q.Limit <= 0 || found < q.Limit; n++ {
 			r, more := l.at(n)
 			if err := ctx.Err(); err != nil {
 				yield(ledger.Row{}, err)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"math"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -26,6 +27,68 @@ func TestStore(t *testing.T) {
 		l := new(memory.Ledger)
 		return func() ledger.Store { return l }
 	})
+}
+
+// TestIncompleteCheck verifies that the result of a check that did not read the entire ledger is
+// never verified.
+func TestIncompleteCheck(t *testing.T) {
+	l := new(memory.Ledger)
+	issuer := &ledger.Issuer{Store: l, Unsigned: true}
+	for i := range 10 {
+		if _, err := issuer.Issue(t.Context(), storetest.Draft(fmt.Sprint("receipt_", i), "w")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	v := must(receipt.NewVerifier(nil, receipt.Policy{IntegrityOnly: true}))(t)
+	none := func(f ledger.Fault) { t.Error(f.Error()) }
+
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	checked, err := ledger.Check(ctx, l, v, none, func(receipts int) {
+		if receipts == 5 {
+			cancel()
+		}
+	})
+	if !errors.Is(err, context.Canceled) || checked.Verdict() != receipt.Undecided {
+		t.Errorf("a check of %d receipts that was canceled: %v, %v, expected undecided", checked.Receipts, checked.Verdict(), err)
+	}
+	if checked, err := ledger.Check(t.Context(), l, v, none, nil); err != nil || checked.Receipts != 10 || checked.Verdict() != receipt.Verified {
+		t.Errorf("the entire check: %+v, %v, expected verified", checked, err)
+	}
+	if verdict := new(ledger.Checked).Verdict(); verdict != receipt.Undecided {
+		t.Errorf("the zero Checked is %v, expected undecided", verdict)
+	}
+}
+
+// A silent store finds neither a row nor an error.
+type silent struct{ memory.Ledger }
+
+func (*silent) Find(context.Context, ledger.Key) (*ledger.Row, error) { return nil, nil }
+
+// TestNoRow verifies that a store that returns neither a row nor an error does not cause a panic.
+func TestNoRow(t *testing.T) {
+	if r, err := ledger.Get(t.Context(), new(silent), "receipt_1"); err == nil || errors.Is(err, ledger.ErrNotFound) {
+		t.Errorf("Get returns %v, %v, expected an error about the store", r, err)
+	}
+	if r, _, err := ledger.Linked(t.Context(), new(silent), ledger.Key{ID: "receipt_1"}); err == nil {
+		t.Errorf("Linked returns %v without an error", r)
+	}
+}
+
+// TestPageSizes verifies the largest page, and that the Limit of a query does not change a page.
+func TestPageSizes(t *testing.T) {
+	l := new(memory.Ledger)
+	issuer := &ledger.Issuer{Store: l, Unsigned: true}
+	for i := range 3 {
+		if _, err := issuer.Issue(t.Context(), storetest.Draft(fmt.Sprint("receipt_", i), "w")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, limit := range []int{3, math.MaxInt} {
+		if page, next, err := ledger.List(t.Context(), l, ledger.Query{Limit: 1}, "", limit); len(page) != 3 || next != "" || err != nil {
+			t.Errorf("a page of at most %d receipts has %d, %q, %v, expected 3", limit, len(page), next, err)
+		}
+	}
 }
 
 // TestAgree verifies that importing the receipts of a ledger into another ledger preserves the
