@@ -426,9 +426,9 @@ type Entry struct {
 }
 
 // A SignatureError describes why a signature entry does not count. Its Code is
-// unsupported_algorithm or unknown_key if evidence is missing, and malformed_signature,
-// algorithm_mismatch, or signature_invalid if the entry refutes the receipt. An entry with any
-// other code is reported as unknown_key.
+// unsupported_algorithm, unknown_key, or trust_unavailable if evidence is missing, and
+// malformed_signature, algorithm_mismatch, or signature_invalid if the entry refutes the receipt.
+// An entry with any other code is reported as unknown_key.
 type SignatureError struct {
 	Code   Code
 	Detail string

@@ -2,6 +2,7 @@ package stream_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -79,6 +80,18 @@ func TestNoSources(t *testing.T) {
 		if err == nil || errors.Is(err, stream.ErrStopped) || sum.Verdict() != receipt.Undecided {
 			t.Errorf("%s: %v, %v, expected undecided and another error", name, sum.Verdict(), err)
 		}
+	}
+}
+
+// TestSummaryValue verifies that a summary that is not a pointer has the same JSON form.
+func TestSummaryValue(t *testing.T) {
+	sum := new(stream.Summary)
+	want, err := json.Marshal(sum)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, err := json.Marshal(*sum); err != nil || string(text) != string(want) {
+		t.Errorf("%s, %v; expected %s", text, err, want)
 	}
 }
 

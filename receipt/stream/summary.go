@@ -215,7 +215,7 @@ func (s *Summary) Expect(c Continuity) (*Summary, error) {
 }
 
 // MarshalJSON returns the summary, including its verdict, as JSON.
-func (s *Summary) MarshalJSON() ([]byte, error) { return json.Marshal(newSummaryJSON(s)) }
+func (s Summary) MarshalJSON() ([]byte, error) { return json.Marshal(newSummaryJSON(&s)) }
 
 // UnmarshalJSON parses a summary. It determines the verdict again, and returns an error if the
 // stated verdict is different.
