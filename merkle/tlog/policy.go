@@ -246,6 +246,16 @@ var ErrUnmet = errors.New("merkle: the policy is not met")
 // the policy is met. Otherwise, the error is [ErrUnmet], an error from [OpenSigned], or a
 // *[SignatureError] if one of the logs in the policy has signed a checkpoint with another origin.
 func (p *Policy) Open(msg []byte) (*Signed, error) {
+	s, err := p.open(msg)
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// open is like Open, but it also returns the checkpoint if one of the logs has signed it and only
+// the quorum is not met.
+func (p *Policy) open(msg []byte) (*Signed, error) {
 	s, err := OpenSigned(msg, p.logs(), p.witnesses())
 	if err == nil { // a log cannot be its own witness
 		s.Cosignatures = slices.DeleteFunc(s.Cosignatures, func(c Cosignature) bool {
@@ -260,7 +270,7 @@ func (p *Policy) Open(msg []byte) (*Signed, error) {
 	case len(s.Logs) == 0:
 		return nil, fmt.Errorf("%w: none of its %d logs signed the checkpoint of %.80q", ErrUnmet, len(p.Logs), s.Origin)
 	case !p.Quorum.met(s):
-		return nil, fmt.Errorf("%w: its quorum needs cosignatures of more witnesses than the %d that signed", ErrUnmet, len(s.Cosignatures))
+		return s, fmt.Errorf("%w: its quorum needs cosignatures of more witnesses than the %d that signed", ErrUnmet, len(s.Cosignatures))
 	}
 	return s, nil
 }
@@ -308,15 +318,19 @@ func (g *Group) count(signed map[*Witness]bool) bool {
 }
 
 // CheckProof checks that a tlog-proof proves the inclusion of an entry in a checkpoint that meets
-// the policy, and returns that checkpoint. The error is from [Policy.Open] or
-// [merkle.CheckInclusion].
+// the policy, and returns that checkpoint. The error is from [merkle.CheckInclusion] or
+// [Policy.Open]. If a log has signed the checkpoint, an invalid path takes precedence over missing
+// cosignatures.
 func (p *Policy) CheckProof(proof *Proof, entry []byte) (*Signed, error) {
-	s, err := p.Open(proof.Checkpoint)
-	if err != nil {
-		return nil, err
+	s, unmet := p.open(proof.Checkpoint)
+	if s == nil {
+		return nil, unmet
 	}
 	if err := merkle.CheckInclusion(merkle.LeafHash(entry), proof.Index, s.Size, proof.Hashes, s.Root); err != nil {
 		return nil, err
+	}
+	if unmet != nil {
+		return nil, unmet
 	}
 	return s, nil
 }

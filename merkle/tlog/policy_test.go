@@ -77,6 +77,15 @@ func TestProofVectors(t *testing.T) {
 		if got := verdictOf(policy, entry, []byte(v.Proof)); got != v.Want {
 			t.Errorf("%s: %s, expected %s: %s", v.Name, got, v.Want, v.Why)
 		}
+
+		// Another entry is refuted even if cosignatures are missing, unless no log has signed.
+		want := "refuted"
+		if v.Want == "malformed" || v.Name == "no log signature" {
+			want = v.Want
+		}
+		if got := verdictOf(policy, append(entry, 0), []byte(v.Proof)); got != want {
+			t.Errorf("%s, another entry: %s, expected %s", v.Name, got, want)
+		}
 	}
 }
 
