@@ -170,8 +170,8 @@ func TestAnswersOfLogs(t *testing.T) {
 		ok     func(proof []byte, err error) bool
 	}{
 		"busy at first": {func(n int, w http.ResponseWriter, body string) {
-			if n == 0 {
-				http.Error(w, "busy", http.StatusServiceUnavailable)
+			if statuses := []int{http.StatusServiceUnavailable, http.StatusBadGateway, http.StatusGatewayTimeout, http.StatusTooManyRequests}; n < len(statuses) {
+				http.Error(w, "busy", statuses[n])
 				return
 			}
 			if body != s.hash.String() {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -59,6 +60,10 @@ func (e *TimeoutError) Error() string {
 // Unwrap returns both errors.
 func (e *TimeoutError) Unwrap() []error { return []error{e.Last, e.Err} }
 
+// temporary contains the statuses after which a request is repeated. Proxies respond with two of
+// them if the log did not respond.
+var temporary = []int{http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout}
+
 // Add adds a hash to the log. It returns the inclusion proof and the index of the hash. If the log
 // is busy, cannot be reached, or does not respond, Add repeats the request until ctx ends, and then
 // returns a [*TimeoutError]. Repeated requests do not add a second entry.
@@ -73,7 +78,7 @@ func (l *Log) Add(ctx context.Context, hash canon.Digest) (proof []byte, index u
 			last = err
 		}
 		status := (*StatusError)(nil)
-		busy := errors.As(err, &status) && (status.Status == http.StatusServiceUnavailable || status.Status == http.StatusTooManyRequests)
+		busy := errors.As(err, &status) && slices.Contains(temporary, status.Status)
 		if status != nil && !busy || errors.As(err, new(*ProofError)) {
 			return nil, 0, err
 		}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -82,6 +84,9 @@ type appender struct {
 func (o *appendOptions) run(ctx context.Context, t *terminal, paths []string) error {
 	if o.log == "" || o.proofs == "" || o.jobs < 1 {
 		return errors.New("missing --log URL or --proofs DIR, or --jobs is below 1")
+	}
+	if u, err := url.Parse(o.log); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return fmt.Errorf("invalid --log %q: must be an address that begins with http:// or https://", o.log)
 	}
 	policy, err := readPolicy(o.policy)
 	if err != nil {
@@ -165,12 +170,12 @@ func (a *appender) fail(count *int, address string, err error) {
 }
 
 // unproven reports a receipt whose hash may be in the log although the log returned no proof.
-func (a *appender) unproven(address string, err error) {
+func (a *appender) unproven(address, what string, err error) {
 	a.mu.Lock()
 	a.unread++
 	a.pending = true
 	a.mu.Unlock()
-	a.note("%s: no proof after %v: %v", address, a.wait, err)
+	a.note("%s: %s: %v", address, what, err)
 }
 
 // add adds one receipt. A receipt counts as added only after the proof is durable.
@@ -186,13 +191,16 @@ func (a *appender) add(ctx context.Context, hash canon.Digest, address string) {
 	proof, index, err := a.log.Add(ctx, hash)
 	var invalid *client.ProofError
 	var timeout *client.TimeoutError
+	var status *client.StatusError
 	switch {
 	case errors.Is(err, tlog.ErrUnmet):
 		a.fail(&a.undecided, address, err)
 	case errors.As(err, &invalid):
 		a.fail(&a.refuted, address, err)
 	case errors.As(err, &timeout):
-		a.unproven(address, err)
+		a.unproven(address, fmt.Sprintf("no proof after %v", a.wait), err)
+	case errors.As(err, &status) && status.Status >= http.StatusInternalServerError:
+		a.unproven(address, "no proof", err)
 	case err != nil:
 		a.fail(&a.unread, address, err)
 	default:

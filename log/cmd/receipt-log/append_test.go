@@ -104,6 +104,10 @@ func TestAppend(t *testing.T) {
 		<-r.Context().Done()
 	}))
 	defer silent.Close()
+	damaged := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		http.Error(w, "damaged", http.StatusInternalServerError)
+	}))
+	defer damaged.Close()
 	for name, c := range map[string]struct {
 		args []string
 		code int
@@ -116,6 +120,11 @@ func TestAppend(t *testing.T) {
 			"minimal.json: no proof after 300ms: gave up: the log did not respond in time\n" +
 				"receipt-log: receipts in the log: 0; not added: 0 invalid, 1 not read or not answered, 0 undecided\n" +
 				"receipt-log: hint: the log may already contain the hashes without proofs, and its witness quorum may not have cosigned yet: repeat append to get the proofs\n"},
+		"log damaged": {[]string{fixture(t, "valid/minimal.json"), "--log", damaged.URL, "--policy", policy, "--proofs", t.TempDir()}, exitUsage,
+			"minimal.json: no proof: the log answered 500: \"damaged\"\n" +
+				"receipt-log: receipts in the log: 0; not added: 0 invalid, 1 not read or not answered, 0 undecided\n" +
+				"receipt-log: hint: the log may already contain the hashes without proofs"},
+		"no URL":     {[]string{fixture(t, "valid/minimal.json"), "--log", "log.example.net", "--policy", policy, "--proofs", t.TempDir()}, exitUsage, `invalid --log "log.example.net"`},
 		"no receipt": {[]string{t.TempDir(), "--log", url, "--policy", policy, "--proofs", proofs}, exitUsage, "found no receipt"},
 		"no file":    {[]string{"absent.json", "--log", url, "--policy", policy, "--proofs", proofs}, exitUsage, "absent.json"},
 		"no policy":  {[]string{good, "--log", url, "--proofs", proofs}, exitUsage, "missing --policy"},
