@@ -90,7 +90,7 @@ type place struct {
 
 func compareSegments(a, b Segment) int {
 	return cmp.Or(a.Stream.Compare(b.Stream), compareBool(b.First, a.First),
-		bytes.Compare(a.Previous[:], b.Previous[:]), bytes.Compare(a.Head[:], b.Head[:]), cmp.Compare(a.Count, b.Count))
+		bytes.Compare(a.Previous[:], b.Previous[:]), bytes.Compare(a.Head[:], b.Head[:]), cmp.Compare(a.Count, b.Count), cmp.Compare(a.Failures, b.Failures))
 }
 
 func compareBool(a, b bool) int {

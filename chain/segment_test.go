@@ -105,6 +105,17 @@ func TestJoins(t *testing.T) {
 	}
 }
 
+// TestJoinTies verifies that the order of segments does not matter even if they differ only in their
+// failures.
+func TestJoinTies(t *testing.T) {
+	a := chain.Segment{Count: 3, First: true, Head: digest(5), Failures: 1}
+	b := a
+	b.Failures = 2
+	if there, back := chain.Join([]chain.Segment{a, b}), chain.Join([]chain.Segment{b, a}); !slices.Equal(there, back) {
+		t.Errorf("%+v in one order, %+v in the other", there, back)
+	}
+}
+
 func TestSegmentFailures(t *testing.T) {
 	s := chain.Stream{}
 	whole := fold(s, links(5))

@@ -372,6 +372,8 @@ func Supersede(draft *canon.Document, hash canon.Digest) (*canon.Document, error
 		return nil, &InvalidError{[]Problem{{"", CodeNotObject, "expected a JSON object, found " + kindName(root.Kind())}}}
 	case !metadata.IsZero() && metadata.Kind() != canon.KindObject:
 		return nil, &InvalidError{[]Problem{{"/metadata", CodeSchemaInvalid, "expected an object, found " + kindName(metadata.Kind())}}}
+	case hash.IsZero():
+		return nil, &InvalidError{[]Problem{{"/metadata/supersedes", CodeSchemaInvalid, "no receipt has a hash of 64 zeros"}}}
 	case !metadata.Member("supersedes").IsZero():
 		return nil, &InvalidError{[]Problem{{"/metadata/supersedes", CodeSchemaInvalid, "the draft supersedes a receipt already"}}}
 	}

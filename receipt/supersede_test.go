@@ -1,6 +1,7 @@
 package receipt_test
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/receiptkit/receiptkit/canon"
@@ -24,5 +25,17 @@ func TestSupersede(t *testing.T) {
 		if (err == nil) != (want != "") || err == nil && string(got.Source()) != want {
 			t.Errorf("%s: %v, %v; want %s", in, got, err, want)
 		}
+	}
+}
+
+// TestSupersedeNothing verifies that a draft cannot supersede the zero hash, such as the hash of the
+// zero Sealed.
+func TestSupersedeNothing(t *testing.T) {
+	d, err := canon.Parse([]byte(`{"a":1}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := receipt.Supersede(d, new(receipt.Sealed).Hash()); !errors.As(err, new(*receipt.InvalidError)) {
+		t.Errorf("%v, %v, expected an *InvalidError", got, err)
 	}
 }
