@@ -36,8 +36,13 @@ func (k APIKey) MarshalJSON() ([]byte, error) {
 	text := canon.AppendString([]byte(`{"name":`), k.Name)
 	text = fmt.Appendf(text, `,"sha256":"%x","created":"%s"`, k.SHA256, k.Created.UTC().Format(time.RFC3339))
 
+	// An entry without lists has no limits, so the zero Reach is written as an empty list.
+	issuers := k.Reach.issuers
+	if !k.Reach.granted {
+		issuers = []string{}
+	}
 	text = appendNames(text, "scopes", k.Scopes)
-	text = appendNames(text, "issuers", k.Reach.issuers)
+	text = appendNames(text, "issuers", issuers)
 	text = appendNames(text, "tenants", k.Reach.tenants)
 	return append(appendNames(text, "workspaces", k.Reach.workspaces), '}'), nil
 }

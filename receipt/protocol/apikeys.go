@@ -121,13 +121,13 @@ func (k *APIKeys) Authenticate(r *http.Request) (*Client, error) {
 			return client, nil
 		}
 	}
-	return nil, unauthorized()
+	return nil, unauthorized("expected a valid API key: Authorization: Bearer rk_…")
 }
 
 // unauthorized returns a 401 error. RFC 9110 section 11.6.1 requires the response to name the
 // authentication scheme.
-func unauthorized() error {
-	e := &Error{Code: CodeAuth, Message: "expected a valid API key: Authorization: Bearer rk_…"}
+func unauthorized(message string) error {
+	e := &Error{Code: CodeAuth, Message: message}
 	return e.with("WWW-Authenticate", `Bearer realm="receipt"`)
 }
 

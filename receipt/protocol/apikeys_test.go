@@ -111,6 +111,28 @@ func TestAPIKeyLimits(t *testing.T) {
 	}
 }
 
+// TestAPIKeyReach verifies that an entry that is written and parsed again has the same reach, even if
+// the entry was not created by NewAPIKey and may see nothing.
+func TestAPIKeyReach(t *testing.T) {
+	stream := chain.Stream{Issuer: "i", Tenant: "a", HasTenant: true, Workspace: "w"}
+	for name, reach := range map[string]Reach{
+		"zero": {}, "zero, of a tenant": Reach{}.OfTenants("a"), "zero, of an issuer": Reach{}.OfIssuers("i"),
+		"everything": Everything(), "of no tenant": Everything().OfTenants(), "of two tenants": Everything().OfTenants("a").OfTenants("b"), "of a tenant": Everything().OfTenants("a"),
+	} {
+		text, err := json.Marshal(APIKey{Name: "ci", SHA256: [32]byte{1}, Created: noon(), Reach: reach})
+		if err != nil {
+			t.Fatal(err)
+		}
+		entry, err := parseAPIKey(text, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := entry.Reach; got.All() != reach.All() || got.Sees(stream) != reach.Sees(stream) {
+			t.Errorf("%s: written as %s, which sees everything: %v, the stream: %v; expected %v, %v", name, text, got.All(), got.Sees(stream), reach.All(), reach.Sees(stream))
+		}
+	}
+}
+
 // TestAPIKeyFiles verifies that a file is either accepted completely or rejected, and that no error
 // contains text that may be a key.
 func TestAPIKeyFiles(t *testing.T) {

@@ -42,6 +42,15 @@ func things() Route {
 	}}
 }
 
+// TestNoClient verifies that the response to a client that a caller's Authenticator does not know
+// does not request an API key of this package.
+func TestNoClient(t *testing.T) {
+	m := muxOf(t, func(o *Options) { o.Auth = tokens{} }, things())
+	if got := ask(m, "POST", "/v1/things", "{}", "X-Token", ""); got.status != http.StatusUnauthorized || strings.Contains(got.body, "rk_") {
+		t.Errorf("%d %s", got.status, got.body)
+	}
+}
+
 // TestAuthenticator verifies that a caller's Authenticator separates tenants, so that no client
 // gets a response that was remembered for another client.
 func TestAuthenticator(t *testing.T) {

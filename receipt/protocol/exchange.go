@@ -111,7 +111,7 @@ func (x *exchange) identify() (*Client, error) {
 	}
 	client, err := x.mux.options.Auth.Authenticate(x.r.Request)
 	if err == nil && client == nil {
-		err = unauthorized()
+		err = unauthorized("expected valid credentials")
 	}
 	if err != nil {
 		return nil, err

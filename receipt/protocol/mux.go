@@ -39,8 +39,9 @@ type Options struct {
 	Memory *Memory
 
 	// Log receives a record for each panic, for each 500 response, and for each response with a
-	// status above 500 that has a cause. Log records never contain data from clients. If Log is
-	// nil, nothing is logged.
+	// status above 500 that has a cause. Log records contain no data from clients, unless a handler
+	// includes such data in the value of a panic or in the cause of an error. If Log is nil,
+	// nothing is logged.
 	Log *slog.Logger
 
 	// If Observe is not nil, it is called when a request arrives. The function that it returns is

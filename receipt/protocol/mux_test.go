@@ -210,6 +210,9 @@ func TestBadRoutes(t *testing.T) {
 		"a name twice":     {{Pattern: "GET /v1/{id}/{id}", Serve: ok}},
 		"a named subtree":  {{Pattern: "/v1/{id}/files/", Serve: ok}},
 		"no name":          {{Pattern: "GET /v1/{}", Serve: ok}},
+		"an open brace":    {{Pattern: "GET /v1/{id", Serve: ok}},
+		"a closing brace":  {{Pattern: "GET /v1/id}", Serve: ok}},
+		"braces inside":    {{Pattern: "GET /v1/task-{id}", Serve: ok}},
 		"the same":         {{Pattern: "GET /v1/{a}", Serve: ok}, {Pattern: "GET /v1/{b}", Serve: ok}},
 		"the same subtree": {{Pattern: "/v1/", Serve: ok}, {Pattern: "/v1/", Serve: ok}},
 	} {

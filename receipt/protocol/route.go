@@ -80,6 +80,14 @@ func newRoute(r Route) (*servedRoute, error) {
 		return nil, fmt.Errorf("protocol: route %q: expected no {…} in a path that is everything below it", r.Pattern)
 	}
 
+	for segment := range strings.SplitSeq(path, "/") {
+		if strings.HasPrefix(segment, "{") && strings.HasSuffix(segment, "}") {
+			segment = segment[1 : len(segment)-1]
+		}
+		if strings.ContainsAny(segment, "{}") {
+			return nil, fmt.Errorf("protocol: route %q: expected a segment that is a {…} or contains no braces", r.Pattern)
+		}
+	}
 	for i, name := range names {
 		if name == "" || slices.Contains(names[:i], name) {
 			return nil, fmt.Errorf("protocol: route %q: expected a different name in each {…}", r.Pattern)
