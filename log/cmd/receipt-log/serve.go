@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/receiptkit/receiptkit/log/store"
+	"github.com/receiptkit/receiptkit/merkle/tlog"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
@@ -97,6 +98,9 @@ func (o *serveOptions) config(t *terminal) (c store.Config, token string, err er
 	if o.dir == "" {
 		return c, "", errors.New("missing --dir DIR")
 	}
+	if o.heartbeat <= 0 {
+		return c, "", fmt.Errorf("invalid --heartbeat %v: must be positive", o.heartbeat)
+	}
 	if token, err = readToken(o.token); err != nil {
 		return c, "", err
 	}
@@ -128,7 +132,35 @@ func (o *serveOptions) config(t *terminal) (c store.Config, token string, err er
 		if err != nil {
 			return c, "", err
 		}
+		if !attainable(policy, c.Key) {
+			return c, "", fmt.Errorf("%q: the quorum can never be met, because witnesses have no URL, or the key of the log", o.policy)
+		}
 		c.Policy = *policy
 	}
 	return c, token, nil
+}
+
+// attainable reports whether the witnesses that a log can reach are sufficient for the quorum of a
+// policy. The log cannot be its own witness.
+func attainable(p *tlog.Policy, key *tlog.Log) bool {
+	reached := map[*tlog.Witness]bool{}
+	for _, w := range p.Witnesses {
+		reached[w.Witness] = w.URL != "" && !w.HasKey(key.Public())
+	}
+	var met func(g *tlog.Group) bool
+	met = func(g *tlog.Group) bool {
+		n := 0
+		for _, w := range g.Witnesses {
+			if reached[w] {
+				n++
+			}
+		}
+		for _, sub := range g.Groups {
+			if met(sub) {
+				n++
+			}
+		}
+		return n >= g.Threshold
+	}
+	return p.Quorum == nil || met(p.Quorum)
 }
