@@ -60,7 +60,8 @@ type Monitor struct{ config Config }
 func New(c Config) *Monitor { return &Monitor{c} }
 
 // Check examines every log once, and returns the findings in the order of the policy. An error
-// comes from the disk or from ctx.
+// comes from the disk or from ctx. If the state of a log cannot be read or written, Check examines
+// the other logs nevertheless, and also returns the findings.
 func (m *Monitor) Check(ctx context.Context) (findings []Finding, err error) {
 	logs := m.config.Policy.Logs
 	for i, log := range logs {
@@ -70,12 +71,10 @@ func (m *Monitor) Check(ctx context.Context) (findings []Finding, err error) {
 			continue
 		}
 		e := &examination{Monitor: m, log: log, source: m.config.Open(log.URL)}
-		if err := e.run(ctx); err != nil {
-			return nil, errors.Join(ctx.Err(), err)
-		}
+		err = errors.Join(err, e.run(ctx))
 		findings = append(findings, e.findings...)
 	}
-	return findings, ctx.Err()
+	return findings, errors.Join(ctx.Err(), err)
 }
 
 // An examination is a single check of one log.

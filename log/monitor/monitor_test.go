@@ -411,3 +411,24 @@ func TestTwoKeys(t *testing.T) {
 	f.publish(t)
 	check(monitor.Shrink)
 }
+
+// TestDamagedState verifies that a damaged state of one log does not hide the findings about others.
+func TestDamagedState(t *testing.T) {
+	f, dir := newFakeLog(t), t.TempDir()
+	private := ed25519.NewKeyFromSeed([]byte(strings.Repeat("o", ed25519.SeedSize)))
+	other, err := notes.NewLog("other.example", private.Public().(ed25519.PublicKey))
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := f.config(dir, false)
+	config.Policy.Logs = []notes.PolicyLog{{Log: other, URL: "other"}, config.Policy.Logs[0], {Log: other, URL: "again"}}
+	if err := durable.Names(dir).Write(witness.OriginHash("other.example"), []byte("damaged")); err != nil {
+		t.Fatal(err)
+	}
+	f.grow(t, 5, "honest")
+	f.publish(t)
+	findings, err := monitor.New(config).Check(t.Context())
+	if err == nil || len(findings) != 1 || findings[0].Kind != monitor.Growth {
+		t.Errorf("%v, %v", findings, err)
+	}
+}

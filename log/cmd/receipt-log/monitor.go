@@ -91,12 +91,16 @@ func (o *monitorOptions) run(ctx context.Context, t *terminal) error {
 	code := exitVerified
 	for {
 		findings, err := m.Check(ctx)
-		if err != nil && ctx.Err() == nil {
-			return err
-		}
 		for _, f := range findings {
 			t.print("%s %s %s", f.Kind, f.Origin, f.Detail)
 			code = worse(code, f.Kind)
+		}
+		if err != nil && ctx.Err() == nil {
+			if code != exitRefuted {
+				return err
+			}
+			t.note("error: %v", err)
+			break
 		}
 		if o.once || ctx.Err() != nil {
 			break
