@@ -73,12 +73,17 @@ func (s *shelf) list(t *testing.T, task string, reach protocol.Reach, limit int)
 			t.Fatalf("a page of %d receipts, expected at most %d", len(page), limit)
 		case more && len(page) == 0:
 			t.Fatal("an empty page, and more follow")
+		case len(page) == 0 && len(ids) > 0:
+			t.Fatalf("an empty page of task %q after %d receipts, after which more were to follow", task, len(ids))
 		}
 
 		for _, stored := range page {
 			r, err := receipt.ParseSealed(stored.JSON)
 			if err != nil {
 				t.Fatal(err)
+			}
+			if string(stored.JSON) != string(r.JSON()) { // the receipts are stored in canonical form
+				t.Errorf("%.200q is listed as\n%.2000q\nexpected\n%.2000q", r.ID(), stored.JSON, r.JSON())
 			}
 			ids, q.After = append(ids, r.ID()), r.Hash()
 		}
@@ -163,12 +168,19 @@ func seal(t *testing.T, heads map[chain.Stream]chain.Head, d *receipt.Draft) *re
 	return r
 }
 
-// get verifies that each receipt can be found by its ID and is returned byte for byte.
+// get verifies that each receipt can be found by its ID and is returned byte for byte, and that it
+// does not change when other receipts are read.
 func get(t *testing.T, s *shelf) {
-	for _, r := range s.receipts {
-		got, err := s.Get(t.Context(), r.ID(), protocol.Everything())
-		if err != nil || string(got.JSON) != string(r.JSON()) {
-			t.Errorf("%.200q: %v, the source returns\n%.2000q\nexpected\n%.2000q", r.ID(), err, got.JSON, r.JSON())
+	all := make([]serve.Stored, len(s.receipts))
+	for i, r := range s.receipts {
+		var err error
+		if all[i], err = s.Get(t.Context(), r.ID(), protocol.Everything()); err != nil {
+			t.Errorf("%.200q: %v", r.ID(), err)
+		}
+	}
+	for i, r := range s.receipts {
+		if got := all[i]; string(got.JSON) != string(r.JSON()) {
+			t.Errorf("%.200q: the source returns\n%.2000q\nexpected\n%.2000q", r.ID(), got.JSON, r.JSON())
 		}
 	}
 }

@@ -62,13 +62,21 @@ func (b broken) ByTask(ctx context.Context, q serve.TaskQuery) ([]serve.Stored, 
 	return b.byTask(b.Source, ctx, q)
 }
 
-// faults lists broken sources, each under the name of the subtest that must detect the fault.
+// faults lists broken sources, each under the name of the subtest that must detect the fault. A comma
+// and a further name may follow.
 var faults = map[string]broken{
 	"get": {get: func(s serve.Source, ctx context.Context, id string, reach protocol.Reach) (serve.Stored, error) {
 		stored, err := s.Get(ctx, id, reach)
 		var out bytes.Buffer // formats the same receipt differently
 		if err == nil && json.Indent(&out, stored.JSON, "", " ") == nil {
 			stored.JSON = out.Bytes()
+		}
+		return stored, err
+	}},
+	"get, shared memory": {get: func(s serve.Source, ctx context.Context, id string, reach protocol.Reach) (serve.Stored, error) {
+		stored, err := s.Get(ctx, id, reach)
+		if len(stored.JSON) < len(shared) { // all receipts use the same memory
+			stored.JSON = shared[:copy(shared, stored.JSON)]
 		}
 		return stored, err
 	}},
@@ -93,6 +101,17 @@ var faults = map[string]broken{
 		slices.Reverse(page)
 		return page, more, err
 	}},
+	"tasks, spaces": {byTask: func(s serve.Source, ctx context.Context, q serve.TaskQuery) ([]serve.Stored, bool, error) {
+		page, more, err := s.ByTask(ctx, q)
+		for i := range page {
+			page[i].JSON = slices.Concat([]byte(" "), page[i].JSON)
+		}
+		return page, more, err
+	}},
+	"pages, full": {byTask: func(s serve.Source, ctx context.Context, q serve.TaskQuery) ([]serve.Stored, bool, error) {
+		page, _, err := s.ByTask(ctx, q)
+		return page, len(page) == q.Limit, err // although nothing follows the last page
+	}},
 	"pages": {byTask: func(s serve.Source, ctx context.Context, q serve.TaskQuery) ([]serve.Stored, bool, error) {
 		page, _, err := s.ByTask(ctx, q)
 		return page, false, err
@@ -109,6 +128,8 @@ var faults = map[string]broken{
 	}},
 }
 
+var shared = make([]byte, 64<<10)
+
 // brokenSource is an environment variable with the name of the broken source for TestBroken.
 const brokenSource = "SOURCETEST_BROKEN"
 
@@ -124,11 +145,12 @@ func TestBroken(t *testing.T) {
 		return
 	}
 
-	for _, subtest := range slices.Sorted(maps.Keys(faults)) {
-		t.Run(subtest, func(t *testing.T) {
+	for _, name := range slices.Sorted(maps.Keys(faults)) {
+		subtest, _, _ := strings.Cut(name, ",")
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			suite := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestBroken$", "-test.v")
-			suite.Env = append(os.Environ(), brokenSource+"="+subtest)
+			suite.Env = append(os.Environ(), brokenSource+"="+name)
 			out, err := suite.CombinedOutput()
 			if err == nil {
 				t.Fatalf("the source passes:\n%s", out)
