@@ -77,8 +77,8 @@ func TestNoSources(t *testing.T) {
 		"files": stream.VerifyFiles(t.Context(), v, nil, stream.Options{}), "a nil sequence": stream.VerifySeq(t.Context(), v, nil, stream.Options{}),
 	} {
 		sum, err := run.Summary()
-		if err == nil || errors.Is(err, stream.ErrStopped) || sum.Verdict() != receipt.Undecided {
-			t.Errorf("%s: %v, %v, expected undecided and another error", name, sum.Verdict(), err)
+		if !errors.Is(err, stream.ErrNoSources) || sum.Verdict() != receipt.Undecided {
+			t.Errorf("%s: %v, %v, expected undecided and ErrNoSources", name, sum.Verdict(), err)
 		}
 	}
 }

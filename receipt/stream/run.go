@@ -21,8 +21,8 @@ var ErrStreams = survey.ErrStreams
 // ErrStopped indicates that the caller stopped before the end of the input was reached.
 var ErrStopped = errors.New("stream: input was not read completely")
 
-// errNoSources indicates that a run has no sources.
-var errNoSources = errors.New("stream: there are no sources")
+// ErrNoSources indicates that a run has no sources.
+var ErrNoSources = errors.New("stream: there are no sources")
 
 // errUnordered indicates that an unordered input cannot be read twice.
 var errUnordered = errors.New("stream: unordered input must be read twice, but this input can be read only once")
@@ -90,11 +90,7 @@ func Verify(ctx context.Context, v *receipt.Verifier, r io.Reader, o Options) *R
 // the order of the sources affects only the order of the reports. The receipts in a single source
 // must be in order, as for [Verify].
 func VerifyFiles(ctx context.Context, v *receipt.Verifier, sources []Source, o Options) *Run {
-	r := newRun(ctx, v, sources, o)
-	if len(sources) == 0 {
-		r.refused = errNoSources
-	}
-	return r
+	return newRun(ctx, v, sources, o)
 }
 
 func newRun(ctx context.Context, v *receipt.Verifier, sources []Source, o Options) *Run {
@@ -183,6 +179,8 @@ func (r *Run) read(yield func(*receipt.Report) bool) error {
 		return failure
 	case r.cut != nil:
 		return &IncompleteError{r.summary.Inputs.Unreadable, r.cut}
+	case len(r.sources) == 0 && r.items == nil:
+		return ErrNoSources
 	case !finished:
 		return ErrStopped
 	case !r.reread.Same():

@@ -36,9 +36,6 @@ type Item struct {
 func VerifySeq(ctx context.Context, v *receipt.Verifier, items iter.Seq2[Item, error], o Options) *Run {
 	r := newRun(ctx, v, nil, o)
 	r.items, r.several = items, o.Several || o.Unordered
-	if items == nil {
-		r.refused = errNoSources
-	}
 	return r
 }
 

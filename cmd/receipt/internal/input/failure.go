@@ -15,7 +15,7 @@ import (
 func Fatal(err error) error {
 	var incomplete *stream.IncompleteError
 	switch {
-	case err == nil || errors.As(err, &incomplete) || errors.Is(err, stream.ErrStopped):
+	case err == nil || errors.As(err, &incomplete) || errors.Is(err, stream.ErrStopped) || errors.Is(err, stream.ErrNoSources):
 		return nil
 	case errors.Is(err, context.Canceled):
 		return cli.Usage("", "interrupted")
