@@ -157,6 +157,18 @@ func TestBadWitnesses(t *testing.T) {
 	}
 }
 
+// TestManyLines verifies that a witness that responds with more cosignatures than a checkpoint may
+// have adds only one of them, so that it cannot prevent publication.
+func TestManyLines(t *testing.T) {
+	s := newSetting(t, keys.Ed25519)
+	line := s.lines(t)
+	s.policy.Witnesses[0].URL = serve(t, func(_ int, w http.ResponseWriter, _ string) { w.Write(bytes.Repeat(line, 120)) })
+	want := append(bytes.Clone(s.note), line...)
+	if note, err := client.NewWitnesses(s.policy).Cosign(t.Context(), s.note, s.tree); err != nil || !bytes.Equal(note, want) {
+		t.Errorf("%d lines, %v", bytes.Count(note, []byte("\n")), err)
+	}
+}
+
 // TestAnswersOfLogs verifies which responses from a log cause a retry, and that a proof is returned
 // only if it meets the policy.
 func TestAnswersOfLogs(t *testing.T) {

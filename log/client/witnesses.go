@@ -162,7 +162,8 @@ func (w *Witnesses) post(ctx context.Context, p *tlog.PolicyWitness, body []byte
 	return nil, 0, fmt.Errorf("status %d: %.200q", response.StatusCode, answer)
 }
 
-// ofWitness returns the lines that are cosignatures by a witness. Signature lines by other keys are
+// ofWitness returns the first line that is a cosignature by a witness. Further lines would let one
+// witness exceed the number of lines that a checkpoint may have. Signature lines by other keys are
 // dropped.
 func ofWitness(note, lines []byte, w *tlog.Witness) (kept []byte, err error) {
 	for line := range bytes.Lines(lines) {
@@ -170,8 +171,8 @@ func ofWitness(note, lines []byte, w *tlog.Witness) (kept []byte, err error) {
 		if err != nil {
 			return nil, err
 		}
-		if len(s.Cosignatures) > 0 {
-			kept = append(kept, line...)
+		if len(s.Cosignatures) > 0 && kept == nil {
+			kept = line
 		}
 	}
 	if kept == nil {
