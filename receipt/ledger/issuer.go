@@ -45,8 +45,9 @@ type Issuer struct {
 	// the draft that has waited longest, but does not end with that context.
 	StoreTimeout time.Duration
 
-	once sync.Once
-	err  error // of once
+	once    sync.Once
+	err     error          // of once
+	secrets *redact.Policy // Secrets, or the default policy
 
 	mu     sync.Mutex
 	queues map[chain.Stream]*queue
@@ -100,7 +101,11 @@ func (i *Issuer) Issue(ctx context.Context, draft json.Marshaler) (*receipt.Seal
 	}
 	doc := new(canon.Document)
 	if err := doc.Parse(text, canon.Limits{Bytes: 4 * receipt.MaxBytes}); err != nil {
-		return nil, refused(err)
+		problem := receipt.Problem{Code: receipt.CodeSyntax, Detail: err.Error()}
+		if syntax, ok := errors.AsType[*canon.SyntaxError](err); ok {
+			problem.Pointer, problem.Code = syntax.Pointer, receipt.Code(syntax.Code)
+		}
+		return nil, refused(&receipt.InvalidError{Problems: []receipt.Problem{problem}})
 	}
 
 	return i.wait(ctx, newJob(ctx, doc, i.Now != nil))
@@ -185,8 +190,9 @@ func (i *Issuer) prepare() error {
 		}
 
 		// The rules are compiled only once, for all drafts.
-		if i.Secrets == nil && !i.KeepSecrets {
-			i.Secrets, i.err = redact.Everyday()
+		i.secrets = i.Secrets
+		if i.secrets == nil && !i.KeepSecrets {
+			i.secrets, i.err = redact.Everyday()
 		}
 	})
 	return i.err
@@ -282,7 +288,7 @@ func (i *Issuer) check(sealed *receipt.Sealed) error {
 	if i.KeepSecrets {
 		return nil
 	}
-	if found := i.Secrets.Find(sealed.Document()); len(found) > 0 {
+	if found := i.secrets.Find(sealed.Document()); len(found) > 0 {
 		return &SecretsError{found}
 	}
 	return nil

@@ -60,6 +60,28 @@ func TestIncompleteCheck(t *testing.T) {
 	}
 }
 
+// TestRefusedDrafts verifies that a draft that is not JSON is invalid, and that an issuer does not
+// change its own fields.
+func TestRefusedDrafts(t *testing.T) {
+	issuer := &ledger.Issuer{Store: new(memory.Ledger), Unsigned: true}
+	for text, code := range map[string]receipt.Code{"": receipt.CodeEmptyInput, "{": receipt.CodeSyntax, `{"a":1,"a":2}`: receipt.CodeDuplicateName, "[]": receipt.CodeNotObject} {
+		_, err := issuer.Issue(t.Context(), bare(text))
+		var failed *ledger.IssueError
+		var invalid *receipt.InvalidError
+		if !errors.As(err, &failed) || !errors.As(err, &invalid) || invalid.Problems[0].Code != code || failed.Stored != ledger.StoredNo || failed.Temporary {
+			t.Errorf("%q: %v, expected an *InvalidError with the code %s", text, err, code)
+		}
+	}
+	if issuer.Secrets != nil {
+		t.Error("the issuer changed Secrets")
+	}
+}
+
+// A bare draft is any text.
+type bare string
+
+func (b bare) MarshalJSON() ([]byte, error) { return []byte(b), nil }
+
 // A silent store finds neither a row nor an error.
 type silent struct{ memory.Ledger }
 
