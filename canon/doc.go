@@ -5,9 +5,9 @@
 // [Parse] accepts JSON texts (RFC 8259) that are also I-JSON (RFC 7493): UTF-8 without a byte order
 // mark, no duplicate member names after unescaping, no lone surrogates, numbers within the range of
 // a finite IEEE-754 double (with at most 800 bytes before the exponent, if there is one), and one
-// value surrounded only by whitespace. Nesting and size are limited, by default to [MaxDepth] levels and [MaxBytes]
-// bytes. Noncharacters, such as U+FFFE, are accepted. Nothing is normalized, so two names or values
-// that spell é in different ways are different.
+// value surrounded only by whitespace. Nesting and size are limited, by default to [MaxDepth] levels
+// and [MaxBytes] bytes. Noncharacters, such as U+FFFE, are accepted. Nothing is normalized, so two
+// names or values that spell é in different ways are different.
 //
 // The result is a [Document], a flat index of the source. It contains the span and the kind of
 // every value, and the canonical order of the members of every object. Hashing, lookup, and schema

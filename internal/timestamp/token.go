@@ -198,8 +198,8 @@ func exact(content []byte) error {
 func inOrder(der, required, optional []byte) bool {
 	var elements []asn1.RawValue
 	rest, err := asn1.Unmarshal(der, &elements)
-	again, invalid := asn1.Marshal(elements)
-	if err != nil || invalid != nil || len(rest) > 0 || !bytes.Equal(again, der) || len(elements) < len(required) {
+	again, failed := asn1.Marshal(elements)
+	if err != nil || failed != nil || len(rest) > 0 || !bytes.Equal(again, der) || len(elements) < len(required) {
 		return false
 	}
 	for i, e := range elements {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 
@@ -60,9 +59,15 @@ func (e *TimeoutError) Error() string {
 // Unwrap returns both errors.
 func (e *TimeoutError) Unwrap() []error { return []error{e.Last, e.Err} }
 
-// temporary contains the statuses after which a request is repeated. Proxies respond with two of
-// them if the log did not respond.
-var temporary = []int{http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout}
+// isTemporary reports whether a request is repeated after a response with the given status. A proxy
+// responds with 502 or 504 if the log did not respond.
+func isTemporary(status int) bool {
+	switch status {
+	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return true
+	}
+	return false
+}
 
 // Add adds a hash to the log. It returns the inclusion proof and the index of the hash. If the log
 // is busy, cannot be reached, or does not respond, Add repeats the request until ctx ends, and then
@@ -78,7 +83,7 @@ func (l *Log) Add(ctx context.Context, hash canon.Digest) (proof []byte, index u
 			last = err
 		}
 		status := (*StatusError)(nil)
-		busy := errors.As(err, &status) && slices.Contains(temporary, status.Status)
+		busy := errors.As(err, &status) && isTemporary(status.Status)
 		if status != nil && !busy || errors.As(err, new(*ProofError)) {
 			return nil, 0, err
 		}

@@ -22,8 +22,9 @@ type IssueError struct {
 	Temporary bool   // issuing the same draft later might succeed, because the cause was the store, the signer, or a context
 
 	// Err is the cause. At the seal stage, it is a *[receipt.InvalidError], a *[SecretsError], or the
-	// error from the draft's own MarshalJSON method. At the sign stage, it is the error from the signer. At the head and store stages, it is the
-	// error from the store, such as ErrDuplicateID, ErrUnsigned, ErrHeadMoved, or a *[PrunedError].
+	// error from the draft's own MarshalJSON method. At the sign stage, it is the error from the
+	// signer. At the head and store stages, it is the error from the store, such as ErrDuplicateID,
+	// ErrUnsigned, ErrHeadMoved, or a *[PrunedError].
 	Err error
 }
 
