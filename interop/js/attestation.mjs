@@ -44,7 +44,7 @@ function openBundle(bundle) {
   const [sig, keyid] = ["sig", "keyid"].map((name) => lookup(signatures?.[0], name));
   const form = { mediaType, verificationMaterial: { publicKey: { hint } }, dsseEnvelope: { payload: base64, payloadType: type, signatures: [{ sig, keyid }] } };
   const isText = [hint, base64, type, sig].every((text) => typeof text === "string") && hint !== "" && [undefined, "", hint].includes(keyid);
-  const isLong = hint?.length > 1024 || sig?.length > 200;
+  const isLong = hint?.length > 1024 || sig?.length > 4412; // 3,309 bytes, for ML-DSA-65
   if (!isText || isLong || canonical(bundle) !== canonical(fromObject(form))) throw invalid();
   const [body, signature] = [strictBase64(base64), strictBase64(sig)];
   if (body === undefined || !(signature?.length > 0)) throw invalid();
@@ -85,7 +85,10 @@ function subjectsOf(receipt, supplied) {
   const isLast = (path, i) => writes.slice(i + 1).every((later) => lookup(later, "path") !== path);
 
   const subjects = new Map();
-  const add = (name, kind, value) => subjects.set(`${kind} ${value} ${name}`, { name, digest: { [kind]: value } });
+  const add = (id, kind, value) => {
+    const name = typeof id === "string" ? id : "";
+    subjects.set(`${kind} ${value} ${name}`, { name, digest: { [kind]: value } });
+  };
   for (const [i, artifact] of artifacts.entries()) {
     const digest = lookup(artifact, "sha256");
     if (isDigest(digest) && isReported(`/final_artifacts/${i}/sha256`)) add(artifact.get("artifact_id"), "sha256", digest.slice(7));
@@ -98,6 +101,7 @@ function subjectsOf(receipt, supplied) {
   const isNamed = (artifact, i) => lookup(artifact, "kind") === "git_commit" && isReported(`/final_artifacts/${i}/artifact_id`);
   const commits = artifacts.filter(isNamed).map((artifact) => artifact.get("artifact_id")).filter(isCommit);
   for (const commit of commits.length > 0 ? commits : [supplied].filter(isCommit)) add("git commit", "gitCommit", commit);
-  if (subjects.size === 0) add(receipt.get("receipt_id"), "sha256", `${lookup(receipt, "chain", "receipt_hash")}`.slice(7));
-  return fromObject([...subjects.values()]);
+  const hash = lookup(receipt, "chain", "receipt_hash");
+  if (subjects.size === 0 && isDigest(hash)) add(receipt.get("receipt_id"), "sha256", hash.slice(7));
+  return subjects.size === 0 ? null : fromObject([...subjects.values()]); // a statement has a subject
 }

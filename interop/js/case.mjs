@@ -6,7 +6,7 @@ import { judgeCheckpoints } from "./checkpoint.mjs";
 import { checkBundle } from "./bundle.mjs";
 import { judgeBatch, judgeDisclosures } from "./evidence.mjs";
 import { Finding, Unsupported, undecided, worst } from "./finding.mjs";
-import { lookup, parse } from "./json.mjs";
+import { attempt, lookup, maxDepth, maxSize, parse } from "./json.mjs";
 import { split } from "./archive.mjs";
 import { open } from "./receipt.mjs";
 import { checkReplay } from "./replay.mjs";
@@ -53,8 +53,10 @@ export async function verifyCase(task, inputs, options) {
 async function openItem(item, trust) {
   if (item instanceof Finding) return { findings: [item] };
   const opened = await open(item);
-  if (!isAttestation(opened.value)) return opened;
-  const attestation = await openAttestation(opened.value, trust).catch((error) => (error instanceof Finding ? error : Promise.reject(error)));
+  // An attestation of an unsupported kind may contain any numbers.
+  const value = opened.value ?? attempt(item, maxDepth, maxSize, false).value;
+  if (!isAttestation(value)) return opened;
+  const attestation = await openAttestation(value, trust).catch((error) => (error instanceof Finding ? error : Promise.reject(error)));
   return attestation instanceof Finding ? { findings: [attestation] } : { ...(await open(attestation.receipt)), attestation };
 }
 

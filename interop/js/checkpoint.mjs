@@ -43,7 +43,7 @@ async function openCheckpoint(note, trust) {
 
   const checkpoint = { origin, size: BigInt(size), root: rootBytes, logKeys: [], cosigners: [] };
   for (const line of lines) {
-    const [, name, encoded] = /^\u2014 ([^\s+]+) ([A-Za-z0-9+/=]+)$/u.exec(line) ?? [];
+    const [, name, encoded] = /^\u2014 ([^\p{White_Space}+]+) ([A-Za-z0-9+/=]+)$/u.exec(line) ?? [];
     const payload = encoded && strictBase64(encoded);
     if (!payload || payload.length < 5) throw invalid();
     for (const key of trust.values()) {
