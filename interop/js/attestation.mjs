@@ -85,14 +85,9 @@ function subjectsOf(receipt, supplied) {
   const isLast = (path, i) => writes.slice(i + 1).every((later) => lookup(later, "path") !== path);
 
   const subjects = new Map();
-  const add = (id, kind, value) => {
-    const name = typeof id === "string" ? id : "";
-    subjects.set(`${kind} ${value} ${name}`, { name, digest: { [kind]: value } });
-  };
-  for (const [i, artifact] of artifacts.entries()) {
-    const digest = lookup(artifact, "sha256");
-    if (isDigest(digest) && isReported(`/final_artifacts/${i}/sha256`)) add(artifact.get("artifact_id"), "sha256", digest.slice(7));
-  }
+  const add = (id, kind, value, name = typeof id === "string" ? id : "") => subjects.set(`${kind} ${value} ${name}`, { name, digest: { [kind]: value } });
+  const isHashed = (artifact, i) => isDigest(lookup(artifact, "sha256")) && isReported(`/final_artifacts/${i}/sha256`);
+  for (const artifact of artifacts.filter(isHashed)) add(artifact.get("artifact_id"), "sha256", artifact.get("sha256").slice(7));
   for (const [i, write] of writes.entries()) {
     const [path, operation, digest] = ["path", "operation", "after_sha256"].map((name) => lookup(write, name));
     const counts = isDigest(digest) && operation !== "delete" && isLast(path, i) && isReported(`/side_effects/fs_writes/${i}/after_sha256`);
@@ -101,7 +96,6 @@ function subjectsOf(receipt, supplied) {
   const isNamed = (artifact, i) => lookup(artifact, "kind") === "git_commit" && isReported(`/final_artifacts/${i}/artifact_id`);
   const commits = artifacts.filter(isNamed).map((artifact) => artifact.get("artifact_id")).filter(isCommit);
   for (const commit of commits.length > 0 ? commits : [supplied].filter(isCommit)) add("git commit", "gitCommit", commit);
-  const hash = lookup(receipt, "chain", "receipt_hash");
-  if (subjects.size === 0 && isDigest(hash)) add(receipt.get("receipt_id"), "sha256", hash.slice(7));
+  if (subjects.size === 0 && isDigest(lookup(receipt, "chain", "receipt_hash"))) add(receipt.get("receipt_id"), "sha256", receipt.get("chain").get("receipt_hash").slice(7));
   return subjects.size === 0 ? null : fromObject([...subjects.values()]); // a statement has a subject
 }
