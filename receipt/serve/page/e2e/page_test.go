@@ -22,7 +22,7 @@ import (
 
 // maxPage is the maximum number of compressed bytes that a browser must fetch. About 120,000 of
 // these bytes verify third-party documents, and 30,000 describe receipts.
-const maxPage = 3_460_000
+const maxPage = 3_450_000
 
 func TestPage(t *testing.T) {
 	if testing.Short() {

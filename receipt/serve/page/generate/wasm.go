@@ -41,7 +41,7 @@ func inlining() []string {
 	} {
 		flags = append(flags, "-gcflags="+hot+"=")
 	}
-	for _, cold := range []string{"", "/archive", "/attest", "/batch", "/keys", "/kind", "/stream"} { // these packages do not loop over the bytes of JSON receipts
+	for _, cold := range []string{"", "/archive", "/batch", "/keys", "/stream", "/stream/internal/survey"} { // these packages do not loop over the bytes of JSON receipts
 		flags = append(flags, "-gcflags=github.com/receiptkit/receiptkit/receipt"+cold+"=-l")
 	}
 	return flags
