@@ -269,7 +269,7 @@ func (p *Policy) open(msg []byte) (*Signed, error) {
 		return nil, &SignatureError{s.strangers[0].name, s.strangers[0].hash, s.Checkpoint}
 	case len(s.Logs) == 0:
 		return nil, fmt.Errorf("%w: none of its %d logs signed the checkpoint of %.80q", ErrUnmet, len(p.Logs), s.Origin)
-	case !p.Quorum.met(s):
+	case !p.Quorum.Met(cosigners(s)):
 		return s, fmt.Errorf("%w: its quorum needs cosignatures of more witnesses than the %d that signed", ErrUnmet, len(s.Cosignatures))
 	}
 	return s, nil
@@ -289,20 +289,21 @@ func (p *Policy) witnesses() (list []*Witness) {
 	return list
 }
 
-// met reports whether enough members of the group have cosigned the checkpoint. A witness is never
-// in two groups, and two witnesses never have the same key.
-func (g *Group) met(s *Signed) bool {
+// cosigners returns the witnesses that have cosigned the checkpoint.
+func cosigners(s *Signed) map[*Witness]bool {
+	all := map[*Witness]bool{}
+	for _, c := range s.Cosignatures {
+		all[c.Witness] = true
+	}
+	return all
+}
+
+// Met reports whether cosignatures by the given witnesses are sufficient. They always are if g is
+// nil. A witness is never in two groups, and two witnesses never have the same key.
+func (g *Group) Met(signed map[*Witness]bool) bool {
 	if g == nil {
 		return true
 	}
-	signed := map[*Witness]bool{}
-	for _, c := range s.Cosignatures {
-		signed[c.Witness] = true
-	}
-	return g.count(signed)
-}
-
-func (g *Group) count(signed map[*Witness]bool) bool {
 	n := 0
 	for _, w := range g.Witnesses {
 		if signed[w] {
@@ -310,7 +311,7 @@ func (g *Group) count(signed map[*Witness]bool) bool {
 		}
 	}
 	for _, sub := range g.Groups {
-		if sub.count(signed) {
+		if sub.Met(signed) {
 			n++
 		}
 	}

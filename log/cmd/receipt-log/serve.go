@@ -147,20 +147,5 @@ func attainable(p *tlog.Policy, key *tlog.Log) bool {
 	for _, w := range p.Witnesses {
 		reached[w.Witness] = w.URL != "" && !w.HasKey(key.Public())
 	}
-	var met func(g *tlog.Group) bool
-	met = func(g *tlog.Group) bool {
-		n := 0
-		for _, w := range g.Witnesses {
-			if reached[w] {
-				n++
-			}
-		}
-		for _, sub := range g.Groups {
-			if met(sub) {
-				n++
-			}
-		}
-		return n >= g.Threshold
-	}
-	return p.Quorum == nil || met(p.Quorum)
+	return p.Quorum.Met(reached)
 }
