@@ -179,44 +179,42 @@ func parse(token []byte) (*signerInfo, error) {
 // exact checks that the signed content of a token has the elements of TSTInfo in their order, and
 // nothing else (RFC 3161, section 2.4.2). Package tspclient ignores additional elements.
 func exact(content []byte) error {
-	if !inOrder(content, []byte{0x02, 0x06, 0x30, 0x02, 0x18}, []byte{0x30, 0x01, 0x02, 0xa0, 0xa1}) {
+	elements, ok := sequence(content, []byte{0x02, 0x06, 0x30, 0x02, 0x18}, []byte{0x30, 0x01, 0x02, 0xa0, 0xa1})
+	if !ok {
 		return invalid("the signed content of the token is malformed, or has elements that are not part of it")
 	}
-	var elements []asn1.RawValue
-	if _, err := asn1.Unmarshal(content, &elements); err != nil {
-		return invalid("the token is malformed: %v", err)
-	}
 	const accuracy = 5 // index of the first optional element
-	if len(elements) > accuracy && elements[accuracy].FullBytes[0] == 0x30 && !inOrder(elements[accuracy].FullBytes, nil, []byte{0x02, 0x80, 0x81}) {
-		return invalid("the accuracy of the token is malformed")
+	if len(elements) > accuracy && elements[accuracy].FullBytes[0] == 0x30 {
+		if _, ok := sequence(elements[accuracy].FullBytes, nil, []byte{0x02, 0x80, 0x81}); !ok {
+			return invalid("the accuracy of the token is malformed")
+		}
 	}
 	return nil
 }
 
-// inOrder reports whether der is a DER sequence whose elements have the required tags, followed by
-// any of the optional tags in their order.
-func inOrder(der, required, optional []byte) bool {
-	var elements []asn1.RawValue
+// sequence returns the elements of a DER sequence. It reports whether the elements have the required
+// tags, followed by any of the optional tags in their order.
+func sequence(der, required, optional []byte) (elements []asn1.RawValue, ok bool) {
 	rest, err := asn1.Unmarshal(der, &elements)
 	again, failed := asn1.Marshal(elements)
 	if err != nil || failed != nil || len(rest) > 0 || !bytes.Equal(again, der) || len(elements) < len(required) {
-		return false
+		return nil, false
 	}
 	for i, e := range elements {
 		tag := e.FullBytes[0]
 		if i < len(required) {
 			if tag != required[i] {
-				return false
+				return nil, false
 			}
 			continue
 		}
 		next := bytes.IndexByte(optional, tag)
 		if next < 0 {
-			return false
+			return nil, false
 		}
 		optional = optional[next+1:]
 	}
-	return true
+	return elements, true
 }
 
 // isHash and isSignature report whether package tspclient supports an algorithm. The package
