@@ -45,11 +45,12 @@ what to do. Without a code, list all codes.`,
 			case len(args) == 0:
 				listCodes(&b)
 			default:
-				i := slices.IndexFunc(codes(), func(info receipt.CodeInfo) bool { return string(info.Code) == args[0] })
+				all := codes()
+				i := slices.IndexFunc(all, func(info receipt.CodeInfo) bool { return string(info.Code) == args[0] })
 				if i < 0 {
 					return cli.Usage("list all codes with receipt explain", "unknown code %q%s", args[0], nearest(args[0]))
 				}
-				explainCode(&b, codes()[i])
+				explainCode(&b, all[i])
 			}
 
 			return output.Write(e, b.Bytes(), 0o644)
