@@ -69,11 +69,14 @@ func fixture(t *testing.T, name string) string {
 	return writeFile(t, filepath.Base(name), string(data))
 }
 
-// command runs a command line, and returns its exit code, stdout, and stderr.
+// command runs a command line, and returns its exit code, stdout, and stderr. After a minute, it
+// stops the command, so that a server that starts by mistake does not block the test.
 func command(t *testing.T, args ...string) (code int, out, errs string) {
 	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
 	var o, e bytes.Buffer
-	code = run(t.Context(), args, &o, &e)
+	code = run(ctx, args, &o, &e)
 	return code, o.String(), e.String()
 }
 

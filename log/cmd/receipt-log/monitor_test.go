@@ -49,3 +49,14 @@ func TestMonitorDeletion(t *testing.T) {
 		}
 	}
 }
+
+// TestMonitorFlags verifies that a monitor requires a directory and valid times.
+func TestMonitorFlags(t *testing.T) {
+	_, policy := startLog(t)
+	for _, flags := range [][]string{{"--dir", ""}, {"--every", "0s"}, {"--every", "-1s"}, {"--silence", "-1s"}} {
+		args := append([]string{"monitor", "--once", "--policy", policy, "--dir", t.TempDir()}, flags...)
+		if code, _, errs := command(t, args...); code != exitUsage || !strings.Contains(errs, "--silence is negative") {
+			t.Errorf("%v: exit %d, %s", flags, code, errs)
+		}
+	}
+}

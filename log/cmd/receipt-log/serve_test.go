@@ -99,13 +99,14 @@ func TestServeFlags(t *testing.T) {
 	}
 	key := writeFile(t, "key", string(secret))
 	policy := writeFile(t, "policy", "witness w w1.example.com+04f29dbe+BHePzpiqC67suVaU15Ty8VRrpe8OTBL9q4LlVn1U4GX1\nquorum w\n")
-	for want, flags := range map[string][]string{
-		"the quorum can never be met": {"--policy", policy},
-		"must be positive":            {"--heartbeat", "0s"},
+	for _, c := range []struct{ flag, value, want string }{
+		{"--policy", policy, "the quorum can never be met"},
+		{"--heartbeat", "0s", "must be positive"},
+		{"--heartbeat", "-1s", "must be positive"},
 	} {
-		args := append([]string{"serve", "--dir", t.TempDir(), "--listen", "127.0.0.1:0", "--key", key}, flags...)
-		if code, _, errs := command(t, args...); code != exitUsage || !strings.Contains(errs, want) {
-			t.Errorf("%v: exit %d, %s", flags, code, errs)
+		args := []string{"serve", "--dir", t.TempDir(), "--listen", "127.0.0.1:0", "--key", key, c.flag, c.value}
+		if code, _, errs := command(t, args...); code != exitUsage || !strings.Contains(errs, c.want) {
+			t.Errorf("%s %s: exit %d, %s", c.flag, c.value, code, errs)
 		}
 	}
 }
