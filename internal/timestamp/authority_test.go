@@ -100,6 +100,7 @@ type info struct {
 	Accuracy   tspclient.Accuracy `asn1:"optional"`
 	Nonce      *big.Int           `asn1:"optional"`
 	Extensions []pkix.Extension   `asn1:"optional,tag:1"`
+	Extra      asn1.RawValue      `asn1:"optional"` // not part of TSTInfo
 }
 
 // A mistake changes the content of a token, or the token itself before or after it is signed.
@@ -130,7 +131,7 @@ func (a *authority) token(t *testing.T, query []byte, at time.Time, m mistake) [
 	if err := r.UnmarshalBinary(query); err != nil {
 		t.Fatal(err)
 	}
-	stated := &info{1, r.ReqPolicy, r.MessageImprint, big.NewInt(7), at, tspclient.Accuracy{Seconds: 1, Milliseconds: 500}, r.Nonce, nil}
+	stated := &info{1, r.ReqPolicy, r.MessageImprint, big.NewInt(7), at, tspclient.Accuracy{Seconds: 1, Milliseconds: 500}, r.Nonce, nil, asn1.RawValue{}}
 	if stated.Policy == nil {
 		stated.Policy = asn1.ObjectIdentifier{1, 2, 3}
 	}

@@ -109,25 +109,30 @@ func TestVerify(t *testing.T) {
 		"SHA-384": {mistake: stated(func(i *info) {
 			i.Imprint.HashAlgorithm.Algorithm = asn1.ObjectIdentifier{2, 16, 840, 1, 101, 3, 4, 2, 2}
 		}), want: "refuted", text: "hash algorithm"},
-		"SHA-1":                     {mistake: stated(func(i *info) { i.Imprint.HashAlgorithm.Algorithm = asn1.ObjectIdentifier{1, 3, 14, 3, 2, 26} }), want: "refuted", text: "hash algorithm"},
-		"parameters of the imprint": {mistake: stated(func(i *info) { i.Imprint.HashAlgorithm.Parameters = asn1.RawValue{FullBytes: []byte{4, 0}} }), want: "refuted", text: "hash algorithm"},
-		"another policy":            {policy: "1.2.3.4", mistake: stated(func(i *info) { i.Policy[3] = 5 }), want: "refuted", text: "policy 1.2.3.5"},
-		"another nonce":             {mistake: stated(func(i *info) { i.Nonce = big.NewInt(1) }), want: "refuted", text: "nonce"},
-		"no nonce":                  {mistake: stated(func(i *info) { i.Nonce = nil }), want: "refuted", text: "nonce"},
-		"version 2":                 {mistake: stated(func(i *info) { i.Version = 2 }), want: "refuted", text: "version"},
-		"future":                    {mistake: stated(func(i *info) { i.Time = now.Add(time.Second) }), change: func(c *x509.Certificate) { c.NotAfter = now.AddDate(1, 0, 0) }, want: "refuted", text: "future"},
-		"offset":                    {mistake: stated(func(i *info) { i.Time = i.Time.In(time.FixedZone("", 3600)) }), want: "refuted", text: "UTC"},
-		"negative accuracy":         {mistake: stated(func(i *info) { i.Accuracy.Seconds = -1 }), want: "refuted", text: "accuracy"},
-		"1,000 milliseconds":        {mistake: stated(func(i *info) { i.Accuracy.Milliseconds = 1000 }), want: "refuted", text: "accuracy"},
-		"1,000 microseconds":        {mistake: stated(func(i *info) { i.Accuracy.Microseconds = 1000 }), want: "refuted", text: "accuracy"},
-		"endless accuracy":          {mistake: stated(func(i *info) { i.Accuracy.Seconds = 1 << 40 }), want: "refuted", text: "accuracy"},
-		"critical extension":        {mistake: stated(func(i *info) { i.Extensions = []pkix.Extension{{Id: timeStamping, Critical: true}} }), want: "refuted", text: "critical extension"},
-		"no ESS attribute":          {mistake: attrs(func(l []attribute) []attribute { return l[:2] }), want: "refuted", text: "does not name"},
-		"ESSCertID only":            {mistake: attrs(func(l []attribute) []attribute { return append(l[:2], v1) }), want: "undecided", text: "SHA-1"},
-		"ESSCertID, too":            {mistake: attrs(func(l []attribute) []attribute { return append(l, v1) }), want: "verified"},
-		"attribute twice":           {mistake: attrs(func(l []attribute) []attribute { return append(l, l[0]) }), want: "refuted", text: "twice"},
-		"another content type":      {mistake: attrs(func(l []attribute) []attribute { l[0] = attributeOf(t, l[0].Type, timeStamping); return l }), want: "refuted", text: "content type"},
-		"another digest":            {mistake: attrs(func(l []attribute) []attribute { l[1] = attributeOf(t, l[1].Type, make([]byte, 32)); return l }), want: "refuted", text: "digest"},
+		"SHA-1":                      {mistake: stated(func(i *info) { i.Imprint.HashAlgorithm.Algorithm = asn1.ObjectIdentifier{1, 3, 14, 3, 2, 26} }), want: "refuted", text: "hash algorithm"},
+		"parameters of the imprint":  {mistake: stated(func(i *info) { i.Imprint.HashAlgorithm.Parameters = asn1.RawValue{FullBytes: []byte{4, 0}} }), want: "refuted", text: "hash algorithm"},
+		"another policy":             {policy: "1.2.3.4", mistake: stated(func(i *info) { i.Policy[3] = 5 }), want: "refuted", text: "policy 1.2.3.5"},
+		"another nonce":              {mistake: stated(func(i *info) { i.Nonce = big.NewInt(1) }), want: "refuted", text: "nonce"},
+		"no nonce":                   {mistake: stated(func(i *info) { i.Nonce = nil }), want: "refuted", text: "nonce"},
+		"version 2":                  {mistake: stated(func(i *info) { i.Version = 2 }), want: "refuted", text: "version"},
+		"future":                     {mistake: stated(func(i *info) { i.Time = now.Add(time.Second) }), change: func(c *x509.Certificate) { c.NotAfter = now.AddDate(1, 0, 0) }, want: "refuted", text: "future"},
+		"offset":                     {mistake: stated(func(i *info) { i.Time = i.Time.In(time.FixedZone("", 3600)) }), want: "refuted", text: "UTC"},
+		"negative accuracy":          {mistake: stated(func(i *info) { i.Accuracy.Seconds = -1 }), want: "refuted", text: "accuracy"},
+		"1,000 milliseconds":         {mistake: stated(func(i *info) { i.Accuracy.Milliseconds = 1000 }), want: "refuted", text: "accuracy"},
+		"negative milliseconds":      {mistake: stated(func(i *info) { i.Accuracy.Milliseconds = -1 }), want: "refuted", text: "accuracy"},
+		"negative microseconds":      {mistake: stated(func(i *info) { i.Accuracy.Microseconds = -1 }), want: "refuted", text: "accuracy"},
+		"1,000 microseconds":         {mistake: stated(func(i *info) { i.Accuracy.Microseconds = 1000 }), want: "refuted", text: "accuracy"},
+		"endless accuracy":           {mistake: stated(func(i *info) { i.Accuracy.Seconds = 1 << 40 }), want: "refuted", text: "accuracy"},
+		"another element":            {mistake: stated(func(i *info) { i.Extra = asn1.NullRawValue }), want: "refuted", text: "not part of it"},
+		"empty revocation lists":     {mistake: signed(func(c *contentInfo) { c.Content.Revocations.FullBytes = []byte{0xa1, 0} }), want: "verified"},
+		"primitive revocation lists": {mistake: signed(func(c *contentInfo) { c.Content.Revocations.FullBytes = []byte{0x81, 0} }), want: "refuted", text: "malformed"},
+		"critical extension":         {mistake: stated(func(i *info) { i.Extensions = []pkix.Extension{{Id: timeStamping, Critical: true}} }), want: "refuted", text: "critical extension"},
+		"no ESS attribute":           {mistake: attrs(func(l []attribute) []attribute { return l[:2] }), want: "refuted", text: "does not name"},
+		"ESSCertID only":             {mistake: attrs(func(l []attribute) []attribute { return append(l[:2], v1) }), want: "undecided", text: "SHA-1"},
+		"ESSCertID, too":             {mistake: attrs(func(l []attribute) []attribute { return append(l, v1) }), want: "verified"},
+		"attribute twice":            {mistake: attrs(func(l []attribute) []attribute { return append(l, l[0]) }), want: "refuted", text: "twice"},
+		"another content type":       {mistake: attrs(func(l []attribute) []attribute { l[0] = attributeOf(t, l[0].Type, timeStamping); return l }), want: "refuted", text: "content type"},
+		"another digest":             {mistake: attrs(func(l []attribute) []attribute { l[1] = attributeOf(t, l[1].Type, make([]byte, 32)); return l }), want: "refuted", text: "digest"},
 		"another certificate hash": {mistake: attrs(func(l []attribute) []attribute {
 			l[2] = attributeOf(t, l[2].Type, [][][][]byte{{{make([]byte, 32)}}})
 			return l
@@ -363,7 +368,8 @@ func TestExact(t *testing.T) {
 	utc := sequence(append(slices.Clone(stated[:4]), element(0x17, "260501000000Z"))...)
 	for _, content := range []string{"", "junk", sequence(), sequence(stated[:4]...), utc, with() + "\x00", with("\x05\x00"), with(nonce, nonce), with(nonce, ordering),
 		with(name, nonce), with(extensions, extensions), with(ordering, "\x02\x81\x01\x09"), "\x30\x80" + with()[2:] + "\x00\x00",
-		accuracy("\x80\x01\x01", "\x02\x01\x01"), accuracy("\x02\x01\x01", "\x05\x00"), accuracy("\x02\x01\x01", "\x82\x01\x01")} {
+		accuracy("\x80\x01\x01", "\x02\x01\x01"), accuracy("\x02\x01\x01", "\x05\x00"), accuracy("\x02\x01\x01", "\x82\x01\x01"),
+		accuracy("\x02"), accuracy("\x02\x02\x01"), accuracy("\x02\x81\x01\x01")} {
 		if err := exact([]byte(content)); err == nil {
 			t.Errorf("%x was accepted", content)
 		}
@@ -430,18 +436,26 @@ func TestNotAuthentic(t *testing.T) {
 	}
 }
 
-// TestAccuracy verifies that a token without an accuracy proves a time that is one second later,
-// because token times are written in whole seconds.
+// TestAccuracy verifies that a token proves a time that is later by its accuracy. Without an
+// accuracy, this time is one second later, because token times are written in whole seconds.
 func TestAccuracy(t *testing.T) {
 	a := newAuthority(t, nil)
 	s, query := request(t, "")
-	s.Token = a.token(t, query, stamped, mistake{info: func(i *info) { i.Accuracy = tspclient.Accuracy{} }})
-	p, err := s.Verify(a.roots, stamped.AddDate(0, 1, 0))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if want := stamped.Truncate(time.Second).Add(time.Second); !p.Before().Equal(want) {
-		t.Errorf("%v, expected %v", p.Before(), want)
+	for stated, want := range map[tspclient.Accuracy]time.Duration{
+		{}:                                 time.Second,
+		{Microseconds: 1}:                  time.Microsecond,
+		{Milliseconds: 2, Microseconds: 3}: 2003 * time.Microsecond,
+		{Seconds: 4, Microseconds: 5}:      4*time.Second + 5*time.Microsecond,
+	} {
+		s.Token = a.token(t, query, stamped, mistake{info: func(i *info) { i.Accuracy = stated }})
+		p, err := s.Verify(a.roots, stamped.AddDate(0, 1, 0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := stamped.Truncate(time.Second).Add(want + time.Millisecond - 1).Truncate(time.Millisecond)
+		if p.Accuracy != want || !p.Before().Equal(before) {
+			t.Errorf("%+v: %v, %v, expected %v, %v", stated, p.Accuracy, p.Before(), want, before)
+		}
 	}
 }
 
