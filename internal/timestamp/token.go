@@ -20,7 +20,7 @@ import (
 // A Proof states that the stamped bytes existed before a time.
 type Proof struct {
 	Time      time.Time     // the time in the token, in UTC
-	Accuracy  time.Duration // accuracy of Time; 0 if the authority does not state it
+	Accuracy  time.Duration // accuracy of Time; one second if the authority does not state it
 	Authority string        // the subject of the authority's certificate, for which a root vouches
 
 	Chain []*x509.Certificate // chain from the authority's certificate to the root
@@ -147,10 +147,8 @@ func parse(token []byte) (*signerInfo, error) {
 	if err := exact(c.Content.Content.Bytes); err != nil {
 		return nil, err
 	}
-	for _, set := range []asn1.RawValue{c.Content.Certificates, c.Content.Revocations} {
-		if len(set.FullBytes) > 0 && !set.IsCompound {
-			return nil, invalid("the certificates or revocation lists of the token are malformed")
-		}
+	if certs := c.Content.Certificates; len(certs.FullBytes) > 0 && !certs.IsCompound {
+		return nil, invalid("the certificates of the token are malformed")
 	}
 
 	// RFC 3161, section 2.4.2: the token contains the signature of the authority, and no other
@@ -195,9 +193,9 @@ func exact(content []byte) error {
 // sequence returns the elements of a DER sequence. It reports whether the elements have the required
 // tags, followed by any of the optional tags in their order.
 func sequence(der, required, optional []byte) (elements []asn1.RawValue, ok bool) {
+	// The parser rejects lengths that are not DER, and does not parse the elements.
 	rest, err := asn1.Unmarshal(der, &elements)
-	again, failed := asn1.Marshal(elements)
-	if err != nil || failed != nil || len(rest) > 0 || !bytes.Equal(again, der) || len(elements) < len(required) {
+	if err != nil || len(rest) > 0 || len(elements) < len(required) {
 		return nil, false
 	}
 	for i, e := range elements {
