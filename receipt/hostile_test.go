@@ -72,6 +72,17 @@ func TestZones(t *testing.T) {
 	}
 }
 
+// TestTimesOfOtherForms verifies that each separator must be in its place (RFC 3339 section 5.6), even
+// though the schema would refuse such times as well.
+func TestTimesOfOtherForms(t *testing.T) {
+	for _, text := range []string{"2026_04-25T12:00:00Z", "2026-04_25T12:00:00Z", "2026-04-25 12:00:00Z", "2026-04-25_12:00:00Z",
+		"2026-04-25T12_00:00Z", "2026-04-25T12:00_00Z", "2026-04-25T12:00:00", "2026-04-25T12:00Z", ""} {
+		if at, err := receipt.ParseTime(text); err == nil {
+			t.Errorf("%q: parsed as %v", text, at)
+		}
+	}
+}
+
 // TestEdgeOfTime verifies that reports contain a time for the last second of 9999 and the first
 // second of 0000, even if an offset or a leap second moves the time into a year that RFC 3339
 // cannot represent.

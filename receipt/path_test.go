@@ -186,3 +186,15 @@ func TestZeroValues(t *testing.T) {
 		t.Error("the zero Receipt has a report")
 	}
 }
+
+// TestAmendUnread verifies that a result for the link is ignored if the document could not be read.
+func TestAmendUnread(t *testing.T) {
+	v, rep := verifier(t, testKeys(), receipt.Policy{}), new(receipt.Report)
+	v.Amend(rep, receipt.Check{Step: receipt.StepParse, Status: receipt.StatusNotChecked, Code: receipt.CodeTornTail})
+	for _, status := range []receipt.Status{receipt.StatusPassed, receipt.StatusFailed} {
+		v.Amend(rep, receipt.Check{Step: receipt.StepLink, Status: status, Code: receipt.CodeChainBreak})
+		if c := rep.Check(receipt.StepLink); rep.Verdict != receipt.Undecided || c.Code != receipt.CodeStepNotReached {
+			t.Errorf("%v: %v, %+v", status, rep.Verdict, c)
+		}
+	}
+}
