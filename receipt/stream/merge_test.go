@@ -136,7 +136,7 @@ func TestMergeDealt(t *testing.T) {
 // TestMergeOld verifies the result for parts that do not list their receipts. The result must be
 // refuted only if no unlisted receipt could change that, and verified only if the parts join.
 func TestMergeOld(t *testing.T) {
-	list := newWriter(t, "a").many(12)
+	list, others := newWriter(t, "a").many(12), newWriter(t, "u").many(6)
 	o, selection := stream.Options{}, stream.Options{Partial: true}
 	other := newWriter(t, "a")
 	other.n = 100
@@ -164,6 +164,7 @@ func TestMergeOld(t *testing.T) {
 		{"two beginnings or one longer", receipt.Undecided, receipt.Refuted, [][][]byte{list[:6], second}, o},
 		{"dealt out", receipt.Undecided, receipt.Undecided, [][][]byte{{list[0], list[2]}, {list[1], list[3]}}, o},
 		{"selections", receipt.Undecided, receipt.Undecided, [][][]byte{list[:4], list[8:]}, selection},
+		{"another stream from its middle", receipt.Verified, receipt.Verified, [][][]byte{list[:4], others[2:4]}, o},
 		{"a stream behind the head of another", receipt.Refuted, receipt.Refuted, [][][]byte{list[:4], {away}}, o},
 	} {
 		var bare, lists []*stream.Summary
