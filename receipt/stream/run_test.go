@@ -9,6 +9,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"runtime"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/iotest"
@@ -118,8 +119,9 @@ func TestReadFails(t *testing.T) {
 		"in zstd":             io.MultiReader(bytes.NewReader(zstded(t, in)[:50]), &failing{}),
 	} {
 		r := collect(stream.Verify(t.Context(), integrity(t), in, stream.Options{}))
-		if r.err == nil || r.summary.Complete || r.summary.Receipts > 0 {
-			t.Errorf("%s: %v", name, r)
+		var incomplete *stream.IncompleteError
+		if !errors.As(r.err, &incomplete) || !strings.Contains(incomplete.Notices[0].Detail, errDisk.Error()) || r.summary.Complete || r.summary.Receipts > 0 {
+			t.Errorf("%s: %v, %v", name, r, r.err)
 		}
 	}
 	broken := stream.Source{Name: "gone", Open: func() (io.ReadCloser, error) { return nil, errDisk }}
