@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-jose/go-jose/v4"
+
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
@@ -244,6 +246,50 @@ func TestPrintingHidesSecrets(t *testing.T) {
 		}
 		if text := string(toJSON(t, k)); text != "{}" {
 			t.Errorf("json.Marshal shows %s", text)
+		}
+	}
+}
+
+// TestSignObjects verifies that the key of the signer confirms what SignCOSE and SignObject return, and
+// that a value of a service with another key is not returned.
+func TestSignObjects(t *testing.T) {
+	structure := []byte(coseMark + "\x40\x40\x40")
+	for _, name := range []string{Ed25519, edDSA, es256} {
+		k := testKeys()[name]
+		s := NewSigner(k, clock)
+		value, err := s.SignCOSE(t.Context(), structure)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if err := checkRaw(s.public, structure, &receipt.ForeignSignature{Value: value}); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+
+		token, err := s.SignObject(t.Context(), []byte(`{"a":1}`))
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		jws, err := jose.ParseSignedCompact(token, []jose.SignatureAlgorithm{jose.EdDSA, jose.ES256})
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if object, err := jws.Verify(k.Public().Crypto()); err != nil || string(object) != `{"a":1}` {
+			t.Errorf("%s: %q, %v", name, object, err)
+		}
+
+		other, err := Generate(rand.Reader, name, "other")
+		if err != nil {
+			t.Fatal(err)
+		}
+		wrong, err := NewRemoteSigner("k", name, &service{public: k.Public().Crypto(), key: other.key}, clock)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if value, err := wrong.SignCOSE(t.Context(), structure); err == nil || value != nil {
+			t.Errorf("%s: a signature of another key is returned", name)
+		}
+		if token, err := wrong.SignObject(t.Context(), []byte(`{}`)); err == nil || token != "" {
+			t.Errorf("%s: a token of another key is returned", name)
 		}
 	}
 }
