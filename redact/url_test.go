@@ -53,6 +53,7 @@ func TestURLs(t *testing.T) {
 		{`https://h/%zz?token=1`, `https://h/%zz?token=` + r},
 		{`https://h\@evil/?token=1`, `https://evil/?token=` + r},
 		{`http://[::1?token=1`, `http://[::1?token=` + r},
+		{`https://h?AUTHORIZATION=1`, `https://h?AUTHORIZATION=` + r},
 		{`://u:p@h`, `://h`},
 		{`//`, `//`},
 		{`https://`, `https://`},
@@ -68,6 +69,7 @@ func TestURLs(t *testing.T) {
 		{`https://h:80:0/a@b`, `https://h:80:0/a@b`},
 		{`https://u:8/x:9@b`, `https://u:8/x:9@b`}, // documented: a value that parses as a port is treated as a port
 		{`https://u:8x/y@b`, `https://b`},
+		{`https://u:8!/y@b`, `https://b`},
 		{`http://[fe80::1]/a@b`, `http://[fe80::1]/a@b`},
 		{`git@github.com:x/y.git`, `git@github.com:x/y.git`},
 		{`oci://h/app@sha256:00`, `oci://h/app@sha256:00`},
