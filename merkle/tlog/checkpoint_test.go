@@ -125,7 +125,7 @@ func TestParseCheckpoint(t *testing.T) {
 	} {
 		c, err := tlog.ParseCheckpoint(bad)
 		var malformed *tlog.CheckpointError
-		if !errors.As(err, &malformed) || malformed.Line != line || c != nil {
+		if !errors.As(err, &malformed) || malformed.Line != line || c != nil || !strings.Contains(err.Error(), fmt.Sprintf("checkpoint, line %d: ", line)) {
 			t.Errorf("%q: %+v, %v; want an error in line %d", bad, c, err, line)
 		}
 	}
