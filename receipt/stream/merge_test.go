@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -340,5 +341,36 @@ func TestSummaryCodes(t *testing.T) {
 	gap := merged(t, part(t, stream.Options{}, list[0]), part(t, stream.Options{}, list[5:7]...))
 	if again := reread(t, "finding", gap); len(again.Codes) != 0 {
 		t.Errorf("%v", again.Codes)
+	}
+}
+
+// TestSummaryUnchecked verifies that a summary counts the documents with each unchecked code, and that
+// it can be read only if the counts are possible.
+func TestSummaryUnchecked(t *testing.T) {
+	s := part(t, stream.Options{}, newWriter(t, "a").many(3)...)
+	if n := s.Unchecked[receipt.CodeSignaturesNotChecked]; n != 3 || len(s.Unchecked) != 1 {
+		t.Fatalf("%v", s.Unchecked)
+	}
+	s.Unchecked[receipt.CodeRedactionsNotChecked], s.Withheld = 1, 2
+	if again := reread(t, "withheld", s); again.Withheld != 2 || !maps.Equal(again.Unchecked, s.Unchecked) {
+		t.Errorf("%d, %v", again.Withheld, again.Unchecked)
+	}
+
+	for name, change := range map[string]func(){
+		"too many":         func() { s.Unchecked[receipt.CodeRedactionsNotChecked] = 4 },
+		"none":             func() { s.Unchecked[receipt.CodeRedactionsNotChecked] = 0 },
+		"withheld nowhere": func() { s.Unchecked = nil },
+		"fewer than none":  func() { s.Withheld = -1 },
+	} {
+		kept, withheld := maps.Clone(s.Unchecked), s.Withheld
+		change()
+		text, err := json.Marshal(s)
+		if err == nil {
+			err = json.Unmarshal(text, new(stream.Summary))
+		}
+		if err == nil {
+			t.Errorf("%s: read", name)
+		}
+		s.Unchecked, s.Withheld = kept, withheld
 	}
 }
