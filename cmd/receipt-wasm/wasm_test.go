@@ -4,9 +4,11 @@ import (
 	"bufio"
 	"bytes"
 	"compress/gzip"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -44,7 +46,7 @@ const trust = "keys/trust.json"
 // command.
 func TestCore(t *testing.T) {
 	if !testsize.Full() {
-		t.Skip("it compiles everything once more, for another machine; CI=true runs it")
+		t.Skip("it builds the page, which compiles everything once more; CI=true runs it")
 	}
 	b := build(t)
 	t.Run("same as the command", func(t *testing.T) { testSameAsCommand(t, b) })
@@ -213,7 +215,8 @@ func difference(got, want string) string {
 	return fmt.Sprintf("%d lines, want %d", len(a), len(b))
 }
 
-// tools contains the paths of the command and the core, which are built for the test.
+// tools contains the paths of the command, which is built for the test, and of the core, which is taken
+// from a page that is built for the test.
 type tools struct{ receipt, wasm, exec string }
 
 func build(t *testing.T) tools {
@@ -226,17 +229,38 @@ func build(t *testing.T) tools {
 	}
 	dir := t.TempDir()
 	b := tools{receipt: filepath.Join(dir, "receipt"), wasm: filepath.Join(dir, "receipt.wasm")}
-	goTool(t, nil, "build", "-buildvcs=false", "-o", b.receipt, "../receipt")
-	goTool(t, []string{"GOOS=js", "GOARCH=wasm"}, "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", b.wasm, ".")
-	b.exec = filepath.Join(strings.TrimSpace(goTool(t, nil, "env", "GOROOT")), "lib", "wasm", "wasm_exec.js")
+	goTool(t, "build", "-buildvcs=false", "-o", b.receipt, "../receipt")
+	goTool(t, "run", "-C", "../../receipt/serve/page/generate", ".", "-o", dir)
+	if err := os.WriteFile(b.wasm, coreOf(t, filepath.Join(dir, "page.html")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b.exec = filepath.Join(strings.TrimSpace(goTool(t, "env", "GOROOT")), "lib", "wasm", "wasm_exec.js")
 	return b
 }
 
-func goTool(t *testing.T, env []string, args ...string) string {
+// coreOf returns the core that a page contains.
+func coreOf(t *testing.T, page string) []byte {
 	t.Helper()
-	cmd := exec.Command("go", args...)
-	cmd.Env = append(os.Environ(), env...)
-	out, err := cmd.Output()
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := bytes.Cut(text, []byte(`<script type="text/plain" id="core">`))
+	core, _, _ := bytes.Cut(rest, []byte("</script>"))
+	packed, err := gzip.NewReader(base64.NewDecoder(base64.StdEncoding, bytes.NewReader(core)))
+	if err != nil {
+		t.Fatalf("the core of the page: %v", err)
+	}
+	wasm, err := io.ReadAll(packed)
+	if err != nil {
+		t.Fatalf("the core of the page: %v", err)
+	}
+	return wasm
+}
+
+func goTool(t *testing.T, args ...string) string {
+	t.Helper()
+	out, err := exec.Command("go", args...).Output()
 	if failed := (*exec.ExitError)(nil); errors.As(err, &failed) {
 		t.Fatalf("go %s: %v\n%s", strings.Join(args, " "), err, failed.Stderr)
 	} else if err != nil {
