@@ -139,7 +139,7 @@ func TestRedactKilled(t *testing.T) {
 	}
 	values, kills := 1000, 10
 	if testsize.Full() {
-		values, kills = 4000, 40
+		values, kills = 2000, 40
 	}
 	inFolder(t, values)
 	began := time.Now()

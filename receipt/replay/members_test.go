@@ -277,7 +277,7 @@ func TestEachMember(t *testing.T) {
 // draft from the log and the request. Equal members must be verified. Each difference must be
 // refuted, be part of a finding, or be listed as not checked.
 func TestCheckIsCompare(t *testing.T) {
-	cases := testsize.Of(300, 5000)
+	cases := testsize.Of(300, 1500, 5000)
 	outcomes := map[receipt.Verdict]int{}
 	for seed := uint64(0); cases > 0; seed++ {
 		d := dice{mathrand.New(mathrand.NewPCG(seed, 27))}

@@ -311,11 +311,10 @@ func places(d members) (list []place) {
 }
 
 // TestRandomReplays verifies that the receipt of an honest replay is verified, for any log, any
-// request, and any names of events. Each single change must lead to exactly one finding. The test
-// uses 2,000 logs at full size, and 50 otherwise. The variable RECEIPT_REPLAYS sets another number
-// of logs, such as 10000.
+// request, and any names of events. Each single change must lead to exactly one finding. The variable
+// RECEIPT_REPLAYS sets the number of logs, such as 10000.
 func TestRandomReplays(t *testing.T) {
-	logs := testsize.Of(50, 2000)
+	logs := testsize.Of(50, 600, 2000)
 	if n, err := strconv.Atoi(os.Getenv("RECEIPT_REPLAYS")); err == nil {
 		logs = n
 	}

@@ -105,8 +105,8 @@ func TestStrictOfBefore(t *testing.T) {
 // regardless of the faults and of how the receipts are distributed.
 func TestStrictAgrees(t *testing.T) {
 	cases := 120
-	if testsize.Full() && !raceEnabled {
-		cases = 5000
+	if !raceEnabled {
+		cases = testsize.Of(cases, 1500, 5000)
 	}
 	policy := receipt.Policy{Strict: true}
 	known, err := receipt.NewVerifier(knows("known"), policy)
