@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -66,20 +67,36 @@ func cloneTo(ctx context.Context, from, to, revision string) error {
 	return err
 }
 
+// A clone is a copy of the repository, with variables that its builds use.
+type clone struct {
+	dir string
+	env []string
+}
+
+// inBoth calls do for two clones at the same time.
+func inBoth(clones [2]clone, do func(i int, c clone) error) error {
+	var errs [2]error
+	var group sync.WaitGroup
+	for i, c := range clones {
+		group.Go(func() { errs[i] = do(i, c) })
+	}
+	group.Wait()
+	return errors.Join(errs[:]...)
+}
+
 // compile builds all programs twice, including the verification page, and compares the results.
 func (r *release) compile(ctx context.Context) error {
 	second := filepath.Join(filepath.Dir(r.source), "a-second-clone-with-another-name")
 	if err := cloneTo(ctx, r.source, second, r.revision); err != nil {
 		return err
 	}
-	again := []string{"GOCACHE=" + r.cache}
-	for _, clone := range []struct {
-		dir string
-		env []string
-	}{{r.source, nil}, {second, again}} {
-		if _, err := command(ctx, clone.dir, clone.env, "go", "generate", "./receipt/serve/page"); err != nil {
-			return err
-		}
+	clones := [2]clone{{r.source, nil}, {second, []string{"GOCACHE=" + r.cache}}}
+	err := inBoth(clones, func(_ int, c clone) error {
+		_, err := command(ctx, c.dir, c.env, "go", "generate", "./receipt/serve/page")
+		return err
+	})
+	if err != nil {
+		return err
 	}
 
 	for _, target := range r.targets {
@@ -91,18 +108,18 @@ func (r *release) compile(ctx context.Context) error {
 		if system == "windows" {
 			p.name += ".exe"
 		}
-		first, err := p.build(ctx, r.source, nil)
+		var built [2][]byte
+		err := inBoth(clones, func(i int, c clone) (err error) {
+			built[i], err = p.build(ctx, c)
+			return err
+		})
 		if err != nil {
 			return err
 		}
-		other, err := p.build(ctx, second, again)
-		if err != nil {
-			return err
-		}
-		if !bytes.Equal(first, other) {
+		if !bytes.Equal(built[0], built[1]) {
 			return fmt.Errorf("two builds of %s differ", p.name)
 		}
-		if err := os.WriteFile(filepath.Join(r.dir, p.name), first, 0o777); err != nil {
+		if err := os.WriteFile(filepath.Join(r.dir, p.name), built[0], 0o777); err != nil {
 			return err
 		}
 		r.programs = append(r.programs, p)
@@ -118,15 +135,15 @@ func (r *release) compile(ctx context.Context) error {
 	r.version = info.Main.Version
 
 	// The program for this machine writes the documents and signs the files.
-	_, err = program{system: runtime.GOOS, arch: runtime.GOARCH}.build(ctx, r.source, nil)
+	_, err = program{system: runtime.GOOS, arch: runtime.GOARCH}.build(ctx, clones[0])
 	return err
 }
 
 // build builds the program in a clone, and returns the bytes of the program.
-func (p program) build(ctx context.Context, clone string, env []string) ([]byte, error) {
-	out := filepath.Join(clone, "receipt-bin") // git ignores it
-	env = append([]string{"GOOS=" + p.system, "GOARCH=" + p.arch}, env...)
-	_, err := command(ctx, clone, env, "go", "build", "-trimpath", "-buildvcs=true", "-ldflags", "-s -w -buildid=", "-o", out, "./cmd/receipt")
+func (p program) build(ctx context.Context, c clone) ([]byte, error) {
+	out := filepath.Join(c.dir, "receipt-bin") // git ignores it
+	env := append([]string{"GOOS=" + p.system, "GOARCH=" + p.arch}, c.env...)
+	_, err := command(ctx, c.dir, env, "go", "build", "-trimpath", "-buildvcs=true", "-ldflags", "-s -w -buildid=", "-o", out, "./cmd/receipt")
 	if err != nil {
 		return nil, err
 	}
