@@ -1,6 +1,7 @@
 package trust
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -40,6 +41,30 @@ func TestClaimTogether(t *testing.T) {
 			if err := Claim(path, head(i)); (err == nil) != (claimed.Load() == 1 && int64(i) == winner.Load()) && claimed.Load() == 1 {
 				t.Errorf("tree %d of which %d was claimed: %v", i, winner.Load(), err)
 			}
+		}
+	}
+}
+
+// TestClaimOfOthers verifies that a claim is compared with claims for the same log only, and that a
+// state file with other members or of more than 64 MiB is rejected.
+func TestClaimOfOthers(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "state")
+	head := func(origin string, size uint64) *Head {
+		return &Head{Signed: &tlog.Signed{Checkpoint: tlog.Checkpoint{Origin: origin, Size: size, Root: merkle.LeafHash([]byte(origin))}}}
+	}
+	for origin, size := range map[string]uint64{"a": 7, "b": 7, "c": 5, "d": 9} {
+		if err := Claim(path, head(origin, size)); err != nil {
+			t.Error(err)
+		}
+	}
+
+	line := `{"origin":"e","size":1,"root":"","more":1}` + "\n\n"
+	for name, state := range map[string][]byte{"other members": []byte(line), "too large": bytes.Repeat([]byte("\n"), maxCosigned+1)} {
+		if err := os.WriteFile(path, state, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if Claim(path, head("a", 8)) == nil {
+			t.Errorf("%s: claimed", name)
 		}
 	}
 }
