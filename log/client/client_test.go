@@ -66,9 +66,12 @@ func newSetting(t *testing.T, algorithm string) *setting {
 }
 
 // lines returns the witness's signature line.
-func (s *setting) lines(t *testing.T) []byte {
+func (s *setting) lines(t *testing.T) []byte { return s.linesAt(t, time.Unix(1777140000, 0)) }
+
+// linesAt returns the witness's signature line with the given time.
+func (s *setting) linesAt(t *testing.T, at time.Time) []byte {
 	t.Helper()
-	cosigned, err := s.witness.Cosign(t.Context(), "witness.example", s.note, time.Unix(1777140000, 0))
+	cosigned, err := s.witness.Cosign(t.Context(), "witness.example", s.note, at)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,11 +161,11 @@ func TestBadWitnesses(t *testing.T) {
 }
 
 // TestManyLines verifies that a witness that responds with more cosignatures than a checkpoint may
-// have adds only one of them, so that it cannot prevent publication.
+// have adds only the first of them, so that it cannot prevent publication.
 func TestManyLines(t *testing.T) {
 	s := newSetting(t, keys.Ed25519)
-	line := s.lines(t)
-	s.policy.Witnesses[0].URL = serve(t, func(_ int, w http.ResponseWriter, _ string) { w.Write(bytes.Repeat(line, 120)) })
+	line, later := s.lines(t), s.linesAt(t, time.Unix(1777140001, 0))
+	s.policy.Witnesses[0].URL = serve(t, func(_ int, w http.ResponseWriter, _ string) { w.Write(append(line, bytes.Repeat(later, 120)...)) })
 	want := append(bytes.Clone(s.note), line...)
 	if note, err := client.NewWitnesses(s.policy).Cosign(t.Context(), s.note, s.tree); err != nil || !bytes.Equal(note, want) {
 		t.Errorf("%d lines, %v", bytes.Count(note, []byte("\n")), err)
