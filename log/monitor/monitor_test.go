@@ -380,6 +380,50 @@ func TestOneFork(t *testing.T) {
 	}
 }
 
+// TestTwoForks verifies that evidence is stored for each pair of trees that contradict each other.
+func TestTwoForks(t *testing.T) {
+	f, dir := newFakeLog(t), t.TempDir()
+	f.grow(t, 5, "honest")
+	f.publish(t)
+	kinds(t, newMonitor(f, dir))
+
+	// fork makes the log and its witness serve trees with other entries.
+	fork := func(shown, witnessed string) {
+		f.shrink(4)
+		f.grow(t, 4, witnessed)
+		f.publish(t)
+		other := f.witnessed
+		f.shrink(4)
+		f.grow(t, 4, shown)
+		f.publish(t)
+		f.witnessed = other
+		if got := kinds(t, newMonitor(f, dir)); !slices.Contains(got, monitor.Fork) {
+			t.Errorf("%s and %s: %v", shown, witnessed, got)
+		}
+	}
+	for i, pair := range [][2]string{{"a", "a"}, {"b", "b"}, {"b", "c"}} {
+		fork(pair[0], pair[1])
+		if evidence, err := filepath.Glob(filepath.Join(dir, "*-evidence-*")); err != nil || len(evidence) != i+1 {
+			t.Errorf("%v: evidence %v, %v", pair, evidence, err)
+		}
+	}
+}
+
+// TestClockTolerance verifies that a cosignature counts unless its time is more than a minute in the
+// future.
+func TestClockTolerance(t *testing.T) {
+	for ahead, want := range map[time.Duration]bool{time.Minute: false, time.Minute + time.Second: true} {
+		f := newFakeLog(t)
+		f.grow(t, 5, "honest")
+		f.now = f.now.Add(ahead)
+		f.publish(t)
+		f.now = f.now.Add(-ahead)
+		if got := kinds(t, newMonitor(f, t.TempDir())); slices.Contains(got, monitor.Silence) != want {
+			t.Errorf("%v ahead: %v", ahead, got)
+		}
+	}
+}
+
 // TestTwoKeys verifies that a log with two keys in the policy, of which only one signs, is checked
 // once, and that the key may change.
 func TestTwoKeys(t *testing.T) {
