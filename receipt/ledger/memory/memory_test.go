@@ -97,9 +97,21 @@ func TestNoRow(t *testing.T) {
 	}
 }
 
-// TestPageSizes verifies the largest page, and that the Limit of a query does not change a page.
+// A limited records the Limit of the last query.
+type limited struct {
+	*memory.Ledger
+	limit int
+}
+
+func (l *limited) Walk(ctx context.Context, q ledger.Query, after int64) iter.Seq2[ledger.Row, error] {
+	l.limit = q.Limit
+	return l.Ledger.Walk(ctx, q, after)
+}
+
+// TestPageSizes verifies the largest page, that a page has at least one receipt, and that the Limit
+// of a query does not change a page.
 func TestPageSizes(t *testing.T) {
-	l := new(memory.Ledger)
+	l := &limited{Ledger: new(memory.Ledger)}
 	issuer := &ledger.Issuer{Store: l, Unsigned: true}
 	for i := range 3 {
 		if _, err := issuer.Issue(t.Context(), storetest.Draft(fmt.Sprint("receipt_", i), "w")); err != nil {
@@ -109,6 +121,14 @@ func TestPageSizes(t *testing.T) {
 	for _, limit := range []int{3, math.MaxInt} {
 		if page, next, err := ledger.List(t.Context(), l, ledger.Query{Limit: 1}, "", limit); len(page) != 3 || next != "" || err != nil {
 			t.Errorf("a page of at most %d receipts has %d, %q, %v, expected 3", limit, len(page), next, err)
+		}
+		if l.limit < 1 {
+			t.Errorf("a page of at most %d receipts is read with the limit %d", limit, l.limit)
+		}
+	}
+	for _, limit := range []int{0, -1} {
+		if page, next, err := ledger.List(t.Context(), l, ledger.Query{}, "", limit); len(page) > 0 || next != "" || err == nil {
+			t.Errorf("a page of at most %d receipts has %d, %q, %v, expected an error", limit, len(page), next, err)
 		}
 	}
 }
@@ -139,16 +159,17 @@ func TestAgree(t *testing.T) {
 
 	stream := chain.Stream{Issuer: "harness_storetest", Workspace: "w1"}
 	for name, q := range map[string]ledger.Query{
-		"all":     {},
-		"limit":   {Limit: 7},
-		"task":    {Task: "task_receipt_7"},
-		"session": {Session: "session_1"},
-		"stream":  {Stream: &stream},
-		"from":    {From: at.Add(10 * time.Minute)},
-		"before":  {Before: at.Add(10 * time.Minute), Session: "session_0"},
-		"until":   {Until: at.Add(20 * time.Minute)},
-		"sees":    {Sees: func(s chain.Stream) bool { return s.Workspace != "w2" }},
-		"nothing": {Task: "task_none"},
+		"all":      {},
+		"limit":    {Limit: 7},
+		"negative": {Limit: -1},
+		"task":     {Task: "task_receipt_7"},
+		"session":  {Session: "session_1"},
+		"stream":   {Stream: &stream},
+		"from":     {From: at.Add(10 * time.Minute)},
+		"before":   {Before: at.Add(10 * time.Minute), Session: "session_0"},
+		"until":    {Until: at.Add(20 * time.Minute)},
+		"sees":     {Sees: func(s chain.Stream) bool { return s.Workspace != "w2" }},
+		"nothing":  {Task: "task_none"},
 	} {
 		a, b := list(t, from, q), list(t, into, q)
 		if !slices.Equal(a, b) || len(a) == 0 != (name == "nothing") {
