@@ -136,6 +136,10 @@ func TestDocumentForms(t *testing.T) {
 		{"gzip as CBOR", "application/cbor", "\x1f\x8b\x08\x00", "refuted "},
 		{"cut CBOR", "application/cbor", string(item[:100]), "refuted syntax"},
 		{"integer", "application/cbor", "\x01", "refuted "},
+		{"an array in CBOR", "application/cbor", "\x81" + string(item), "refuted not_object"},
+		{"an empty array in CBOR", "application/cbor", "\x80", "refuted not_object"},
+		{"a tag", "application/cbor", "\xd9\xd9\xf7" + string(item), "refuted non_deterministic_cbor"},
+		{"white space before a resource", "application/json", " \n" + `{"object":"receipt","wire":{"payload":` + string(good) + `}}`, "verified"},
 	} {
 		got := h.post("/v1/verify", c.media, []byte(c.body))
 		var rep receipt.Report
