@@ -139,7 +139,8 @@ func TestVerifySeqErrors(t *testing.T) {
 		"nothing":        {func(func(stream.Item, error) bool) {}, stream.Options{}, 0, "contains no receipt"},
 		"second source":  {itemsOf([]string{"a", "b"}, map[string][][]byte{"a": docs[:2], "b": docs[2:]}), stream.Options{}, 2, "Options.Several"},
 		"no numbers":     {numbered(docs, func(int) int { return 0 }), stream.Options{}, 1, "number them from 1"},
-		"negative index": {numbered(docs, func(i int) int { return 1 - i }), stream.Options{}, 1, "number them from 1"},
+		"number after 0": {numbered(docs, func(i int) int { return i }), stream.Options{}, 1, "number them from 1"},
+		"negative index": {numbered(docs, func(i int) int { return 1 - 2*i }), stream.Options{}, 1, "the index -1"},
 	} {
 		run := stream.VerifySeq(context.Background(), integrity(t), c.items, c.options)
 		sum, err := run.Summary()
