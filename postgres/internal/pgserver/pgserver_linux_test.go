@@ -22,7 +22,7 @@ func TestEnd(t *testing.T) {
 	if os.Getenv(asVictim) != "" {
 		s := pgserver.Start(t)
 		fmt.Println("server in", filepath.Dir(s.Data()))
-		select {}
+		time.Sleep(time.Hour) // with select {}, the runtime could end the process because of a deadlock
 	}
 
 	victim := exec.Command(os.Args[0], "-test.run=^TestEnd$")
@@ -43,11 +43,7 @@ func TestEnd(t *testing.T) {
 		t.Skip("no server was started")
 	}
 	defer os.RemoveAll(dir)
-	running := serversIn(dir)
-	for began := time.Now(); len(running) == 0 && time.Since(began) < 10*time.Second; running = serversIn(dir) {
-		time.Sleep(20 * time.Millisecond)
-	}
-	if len(running) == 0 {
+	if len(serversIn(dir)) == 0 {
 		t.Fatal("no server runs")
 	}
 	if err := victim.Process.Kill(); err != nil {
@@ -64,8 +60,7 @@ func TestEnd(t *testing.T) {
 	}
 }
 
-// serversIn returns the processes whose working directory is inside the given directory. It may miss
-// a process, because /proc can change while it is read.
+// serversIn returns the processes whose working directory is inside the given directory.
 func serversIn(dir string) (pids []string) {
 	links, _ := filepath.Glob("/proc/[0-9]*/cwd")
 	for _, link := range links {
