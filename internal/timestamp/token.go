@@ -193,7 +193,8 @@ func exact(content []byte) error {
 // sequence returns the elements of a DER sequence. It reports whether the elements have the required
 // tags, followed by any of the optional tags in their order.
 func sequence(der, required, optional []byte) (elements []asn1.RawValue, ok bool) {
-	// The parser rejects lengths that are not DER, and does not parse the elements.
+	// Unmarshal rejects lengths that are not DER (X.690, section 10.1), and keeps the bytes of the
+	// elements.
 	rest, err := asn1.Unmarshal(der, &elements)
 	if err != nil || len(rest) > 0 || len(elements) < len(required) {
 		return nil, false
