@@ -123,7 +123,7 @@ func TestVersionOrders(t *testing.T) {
 	c := tell(t, 2, "x", hash(b))
 	pool := []told{a, b, c, a, tell(t, 3, "x", hash(a)), tell(t, 4, "y", hash(a)), tell(t, 5, "x", hash(c)).unconfirmed(), a.unconfirmed(), b.unconfirmed()}
 
-	size := testsize.Of(4, 4, 5) // five takes ten times as long
+	size := testsize.Of(4, 4, 5) // there are five times as many sets of up to five
 	expected, sets := map[int]string{}, 0
 	var add func(chosen int, set []told)
 	add = func(chosen int, set []told) {

@@ -67,7 +67,7 @@ func cloneTo(ctx context.Context, from, to, revision string) error {
 	return err
 }
 
-// A clone is a copy of the repository, with variables that its builds use.
+// A clone is a copy of the repository, with environment variables for its builds.
 type clone struct {
 	dir string
 	env []string

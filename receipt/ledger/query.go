@@ -36,8 +36,8 @@ type Query struct {
 	// read. If Sees is nil, no streams are excluded.
 	Sees func(chain.Stream) bool
 
-	// Limit is the maximum number of receipts that are selected. There is no limit if it is not
-	// positive.
+	// Limit is the maximum number of receipts that are selected. If Limit is not
+	// positive, there is no limit.
 	Limit int
 }
 

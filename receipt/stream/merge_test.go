@@ -369,7 +369,7 @@ func TestSummaryUnchecked(t *testing.T) {
 			err = json.Unmarshal(text, new(stream.Summary))
 		}
 		if err == nil {
-			t.Errorf("%s: read", name)
+			t.Errorf("%s: the summary was accepted", name)
 		}
 		s.Unchecked, s.Withheld = kept, withheld
 	}
