@@ -33,6 +33,9 @@ type history struct {
 	choose  func(alternatives int) int
 	crashes int // number of crashes that are still allowed
 
+	full   bool    // a client reads the store through a server, and a crash can lose the position of a process
+	client *client // nil unless full is set
+
 	mu      sync.Mutex
 	pending map[int]*call // by process
 	left    int           // number of processes that have not ended
@@ -113,23 +116,31 @@ func (h *history) sees(what string) {
 }
 
 // issue runs a process that issues drafts one after another, and repeats each draft until it is
-// acknowledged. After a crash, the process is started again.
+// acknowledged. After a crash, the process is started again. In a full history, it may have lost its
+// position, like a recorder whose file was not synced, and then starts at an earlier draft.
 func (h *history) issue(number int, ids []string) {
 	p := &process{history: h, number: number}
 	issuer := &ledger.Issuer{Store: p, Unsigned: true, KeepSecrets: true}
-	for _, id := range ids {
-		for {
-			sealed, err := issuer.Issue(context.Background(), storetest.Draft(id, "w"))
-			if err == nil {
-				h.acknowledge(id, sealed)
-				break
-			}
-			if !p.crashed {
-				h.Errorf("%s: %v", id, err)
-				break
-			}
+	for at := 0; at < len(ids); {
+		draft := storetest.Draft(ids[at], "w")
+		draft.Identifiers.TaskID = allTask
+		sealed, err := issuer.Issue(context.Background(), draft)
+		switch {
+		case err == nil:
+			h.acknowledge(ids[at], sealed)
+			at++
+		case !p.crashed:
+			h.Errorf("%s: %v", ids[at], err)
+			at++
+		default:
 			p = &process{history: h, number: number}
 			issuer = &ledger.Issuer{Store: p, Unsigned: true, KeepSecrets: true}
+			if h.full && at > 0 {
+				if lost := h.choose(at + 1); lost > 0 {
+					at -= lost
+					h.sees("lost position")
+				}
+			}
 		}
 	}
 	h.mu.Lock()
@@ -147,13 +158,38 @@ func (h *history) acknowledge(id string, sealed *receipt.Sealed) {
 		}
 	}
 	h.hashes[id] = sealed.Hash()
+	if h.client != nil {
+		h.client.find(id, sealed.Hash())
+	}
+}
+
+// read lets the client read one page, after the server may have been started again.
+func (h *history) read() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.choose(8) == 0 {
+		h.client.start()
+		h.seen["server started again"]++
+	}
+	before := len(h.client.last)
+	if h.client.read(h.hashes) && before > 0 && len(h.client.last) > before {
+		h.seen["list grew"]++
+	}
+	if len(h.client.list) > 0 && len(h.hashes) > len(h.client.known) {
+		h.seen["issued between pages"]++
+	}
 }
 
 // run starts one process per list of drafts. Each process issues the drafts in its list. At each
-// step, either a process performs one call, or it ends before or after the call.
+// step, either a process performs one call, or it ends before or after the call, or the client reads
+// a page.
 func (h *history) run(lists ...[]string) {
 	h.pending, h.hashes, h.left = map[int]*call{}, map[string]canon.Digest{}, len(lists)
 	synctest.Test(h.T, func(t *testing.T) {
+		if h.full {
+			h.client = &client{T: h.T, store: &h.store}
+			h.client.start()
+		}
 		for number, ids := range lists {
 			go h.issue(number, ids)
 		}
@@ -165,7 +201,14 @@ func (h *history) run(lists ...[]string) {
 			if h.crashes > 0 {
 				alternatives *= int(fates)
 			}
+			if h.full {
+				alternatives++
+			}
 			choice := h.choose(alternatives)
+			if h.full && choice == alternatives-1 {
+				h.read()
+				continue
+			}
 			number, f := processes[choice%len(processes)], fate(choice/len(processes))
 			if f != runs {
 				h.crashes--
@@ -253,14 +296,15 @@ func TestHistories(t *testing.T) {
 }
 
 // TestSimulation tries random histories with up to four processes, four drafts per process, and
-// four crashes. Each seed determines one history. RECEIPT_SEEDS=SEED repeats a single history, for
-// example after a failure. RECEIPT_SEEDS=FIRST-LAST selects a range:
+// four crashes. A client reads the receipts from a server. Each seed determines one history.
+// RECEIPT_SEEDS=SEED repeats a single history, for example after a failure.
+// RECEIPT_SEEDS=FIRST-LAST selects a range:
 //
 //	RECEIPT_SEEDS=1-1000000 go test -run TestSimulation -timeout 3h ./receipt/ledger/memory
 func TestSimulation(t *testing.T) {
 	first, last := 1, 300
 	if testsize.Full() {
-		last = 3000
+		last = 1000
 	}
 	if text := os.Getenv("RECEIPT_SEEDS"); text != "" {
 		from, to, several := strings.Cut(text, "-")
@@ -279,13 +323,13 @@ func TestSimulation(t *testing.T) {
 			}
 			lists = append(lists, ids)
 		}
-		h := &history{T: t, choose: r.IntN, crashes: r.IntN(5), seen: seen}
+		h := &history{T: t, choose: r.IntN, crashes: r.IntN(5), seen: seen, full: true}
 		if h.run(lists...); t.Failed() {
 			t.Fatalf("seed %d", seed)
 		}
 	}
 	t.Logf("%d histories: %v", last-first+1, seen)
-	for _, what := range []string{"head moved", "crash", "died after an append", "acknowledged twice"} {
+	for _, what := range []string{"head moved", "crash", "died after an append", "acknowledged twice", "lost position", "list grew", "issued between pages", "server started again"} {
 		if last-first > 100 && seen[what] == 0 {
 			t.Errorf("no history has: %s", what)
 		}
