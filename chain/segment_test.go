@@ -105,14 +105,23 @@ func TestJoins(t *testing.T) {
 	}
 }
 
-// TestJoinTies verifies that the order of segments does not matter even if they differ only in their
-// failures.
+// TestJoinTies verifies that the order of segments does not matter even if they differ in one field
+// only.
 func TestJoinTies(t *testing.T) {
-	a := chain.Segment{Count: 3, First: true, Head: digest(5), Failures: 1}
-	b := a
-	b.Failures = 2
-	if there, back := chain.Join([]chain.Segment{a, b}), chain.Join([]chain.Segment{b, a}); !slices.Equal(there, back) {
-		t.Errorf("%+v in one order, %+v in the other", there, back)
+	base := chain.Segment{Stream: chain.Stream{Issuer: "i"}, Count: 3, Previous: digest(4), Head: digest(5), Failures: 1}
+	for name, change := range map[string]func(*chain.Segment){
+		"stream":   func(s *chain.Segment) { s.Stream.Issuer = "j" },
+		"first":    func(s *chain.Segment) { s.First = true },
+		"previous": func(s *chain.Segment) { s.Previous = digest(6) },
+		"head":     func(s *chain.Segment) { s.Head = digest(6) },
+		"count":    func(s *chain.Segment) { s.Count = 2 },
+		"failures": func(s *chain.Segment) { s.Failures = 2 },
+	} {
+		other := base
+		change(&other)
+		if there, back := chain.Join([]chain.Segment{base, other}), chain.Join([]chain.Segment{other, base}); !slices.Equal(there, back) {
+			t.Errorf("%s: %+v in one order, %+v in the other", name, there, back)
+		}
 	}
 }
 
