@@ -53,8 +53,8 @@ export async function verifyCase(task, inputs, options) {
 async function openItem(item, trust) {
   if (item instanceof Finding) return { findings: [item] };
   const opened = await open(item);
-  // An attestation of an unsupported kind may contain any numbers.
-  const value = opened.value ?? attempt(item, maxDepth, maxSize, false).value;
+  // An attestation of an unsupported kind may contain any numbers. An item of a list is already parsed.
+  const value = item instanceof Uint8Array ? (opened.value ?? attempt(item, maxDepth, maxSize, false).value) : item;
   if (!isAttestation(value)) return opened;
   const attestation = await openAttestation(value, trust).catch((error) => (error instanceof Finding ? error : Promise.reject(error)));
   return attestation instanceof Finding ? { findings: [attestation] } : { ...(await open(attestation.receipt)), attestation };
