@@ -1,16 +1,17 @@
 package main
 
 import (
+	"context"
 	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 )
 
 //go:embed claims.txt
@@ -101,55 +102,36 @@ func (f function) exists(root string) bool {
 	})
 }
 
-// broken returns all mutants in claims, each with its claim.
-func broken(root string, claims []claim) (list []mutant, of []*claim, err error) {
-	for i := range claims {
-		for _, key := range claims[i].mutants {
+// broken returns all mutants in claims.
+func broken(root string, claims []claim) ([]mutant, error) {
+	var packages []string
+	keys := map[string]bool{}
+	for _, c := range claims {
+		for _, key := range c.mutants {
+			keys[key] = true
 			file, _, _ := strings.Cut(key, ": ")
-			path := filepath.Join(root, filepath.FromSlash(file))
-			source, err := os.ReadFile(path)
-			if err != nil {
-				return nil, nil, err
-			}
-			found, err := find(file, source)
-			if err != nil {
-				return nil, nil, err
-			}
-			for _, m := range found {
-				if m.key() == key {
-					m.pkg, m.path = filepath.ToSlash(filepath.Dir(file)), path
-					list, of = append(list, m), append(of, &claims[i])
-				}
+			if pkg := path.Dir(file); !slices.Contains(packages, pkg) {
+				packages = append(packages, pkg)
 			}
 		}
 	}
-	return list, of, nil
+	all, err := findAll(root, packages)
+	return slices.DeleteFunc(all, func(m mutant) bool { return !keys[m.key()] }), err
 }
 
 // runClaims tries every mutant in the claims, and reports the mutants that survive the tests of
 // their claim. If several places have the same key, the tests must kill at least one of the
 // mutants.
-func runClaims(root string, claims []claim, timeout time.Duration) error {
-	list, of, err := broken(root, claims)
+func runClaims(ctx context.Context, root string, claims []claim) error {
+	all, err := broken(root, claims)
 	if err != nil {
 		return err
 	}
-	dir, err := os.MkdirTemp("", "mutation")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
-
 	dead := map[string]bool{}
-	for i, m := range list {
-		if dead[m.key()] {
-			continue
-		}
-		o, err := m.tryTests(root, dir, timeout, of[i].commands())
-		if err != nil {
+	for _, list := range byPackage(all) {
+		if err := tryClaims(ctx, root, list, claims, dead); err != nil {
 			return err
 		}
-		dead[m.key()] = o == killed
 	}
 	survivors := 0
 	for _, c := range claims {
@@ -167,24 +149,56 @@ func runClaims(root string, claims []claim, timeout time.Duration) error {
 	return nil
 }
 
+// tryClaims tries mutants of one package, and adds the keys of killed mutants to dead.
+func tryClaims(ctx context.Context, root string, list []mutant, claims []claim, dead map[string]bool) error {
+	var tests []function
+	var packages []string
+	for _, c := range claims {
+		if !slices.ContainsFunc(list, func(m mutant) bool { return slices.Contains(c.mutants, m.key()) }) {
+			continue
+		}
+		for _, f := range c.runnable() {
+			tests = append(tests, f)
+			if !slices.Contains(packages, f.pkg) {
+				packages = append(packages, f.pkg)
+			}
+		}
+	}
+	s, err := newSuite(ctx, root, list, packages, false, func(pkg, name string) bool {
+		return slices.Contains(tests, function{pkg, name})
+	})
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	for _, m := range list {
+		for _, c := range claims {
+			if dead[m.key()] || !slices.Contains(c.mutants, m.key()) {
+				continue
+			}
+			var selected []*test
+			for _, t := range s.tests {
+				if slices.Contains(c.runnable(), function{t.pkg, t.name}) {
+					selected = append(selected, t)
+				}
+			}
+			o, err := s.try(ctx, m, selected)
+			if err != nil {
+				return err
+			}
+			dead[m.key()] = o == killed
+		}
+	}
+	return nil
+}
+
 var errSurvived = errors.New("a claim holds although its mutant breaks it")
 
-// commands returns the arguments of "go test" that run the tests in the main module.
-func (c *claim) commands() (list [][]string) {
-	names := map[string][]string{}
-	var packages []string
-	for _, f := range c.tests {
-		if names[f.pkg] == nil {
-			packages = append(packages, f.pkg)
-		}
-		names[f.pkg] = append(names[f.pkg], f.name)
-	}
-	for _, pkg := range packages {
-		if pkg != "." && !strings.HasPrefix(pkg, "bench/") {
-			list = append(list, []string{"-run", "^(" + strings.Join(names[pkg], "|") + ")$", "./" + pkg})
-		}
-	}
-	return list
+// runnable returns the tests that contain the code of the main module.
+func (c *claim) runnable() []function {
+	return slices.DeleteFunc(slices.Clone(c.tests), func(f function) bool {
+		return f.pkg == "." || strings.HasPrefix(f.pkg, "bench/")
+	})
 }
 
 // table returns docs/claims.md.

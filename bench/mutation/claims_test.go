@@ -15,7 +15,7 @@ func TestClaims(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	mutants, _, err := broken(root, claims)
+	mutants, err := broken(root, claims)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,9 +1,11 @@
 // Command mutation changes one condition in the verify path at a time and runs the tests. A mutant
-// that survives shows that no test covers the check. The tree itself is never edited (go test
-// -overlay). See ../README.md.
+// that survives shows that no test covers the check. All mutants of a package are compiled into one
+// set of test binaries, and an environment variable selects the active one. The tree itself is
+// never edited (go test -overlay). See ../README.md.
 //
 //	go run ./mutation -n 200 -seed 1              # 200 random mutants
 //	go run ./mutation -packages redact -n 50      # of one package
+//	go run ./mutation -match hash.go:55 -run Hash # of one line, with some tests
 //	go run ./mutation -list                       # list the possible mutants
 //	go run ./mutation -claims                     # the mutants of docs/claims.md
 //
@@ -12,14 +14,20 @@
 package main
 
 import (
+	"context"
 	_ "embed"
 	"errors"
 	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"os/signal"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
+	"sync"
+	"syscall"
 	"time"
 )
 
@@ -48,18 +56,32 @@ func main() {
 	list := flag.String("packages", packages, "`packages` to change, separated by spaces")
 	n := flag.Int("n", 100, "how many mutants; 0: all")
 	seed := flag.Uint64("seed", 1, "which of them")
-	timeout := flag.Duration("timeout", 3*time.Minute, "limit for the tests of one mutant, which is killed then")
+	match := flag.String("match", "", "only mutants whose line in the output of -list matches this `REGEXP`")
+	tests := flag.String("run", "", "only tests with names that match this `REGEXP`")
+	jobs := flag.Int("jobs", 1, "how many mutants to run at a time")
 	limit := flag.Duration("limit", 0, "stop after this time; 0: never")
 	only := flag.Bool("list", false, "list the possible changes, and stop")
 	ofClaims := flag.Bool("claims", false, "make the mutants of docs/claims.md, and run the tests of each claim")
 	page := flag.String("page", "", "write docs/claims.md to `FILE`, and stop")
 	root := flag.String("root", "..", "the `folder` of the module")
 	flag.Parse()
+	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer cancel()
+	if *limit > 0 {
+		ctx, cancel = context.WithTimeout(ctx, *limit)
+		defer cancel()
+	}
 
 	if *ofClaims || *page != "" {
-		os.Exit(exit(claims(*root, *page, *timeout)))
+		os.Exit(exit(claims(ctx, *root, *page)))
+	}
+	matching, err := regexp.Compile(*match)
+	wanted, err2 := regexp.Compile(*tests)
+	if err := errors.Join(err, err2); err != nil {
+		os.Exit(exit(err))
 	}
 	mutants, err := findAll(*root, strings.Fields(*list))
+	mutants = slices.DeleteFunc(mutants, func(m mutant) bool { return !matching.MatchString(m.String()) })
 	if err != nil || len(mutants) == 0 {
 		fmt.Fprintf(os.Stderr, "mutation: %d mutants: %v\n", len(mutants), err)
 		os.Exit(2)
@@ -75,17 +97,17 @@ func main() {
 		}
 		return
 	}
-	os.Exit(run(*root, mutants, *timeout, *limit))
+	os.Exit(run(ctx, *root, mutants, wanted, *jobs))
 }
 
 // claims writes docs/claims.md, or tries the mutants in the claims.
-func claims(root, page string, timeout time.Duration) error {
+func claims(ctx context.Context, root, page string) error {
 	list, err := parseClaims(claimsText)
 	if err != nil {
 		return err
 	}
 	if page == "" {
-		return runClaims(root, list, timeout)
+		return runClaims(ctx, root, list)
 	}
 	text, err := table(root, list)
 	if err != nil {
@@ -105,42 +127,97 @@ func exit(err error) int {
 	return 2
 }
 
-func run(root string, mutants []mutant, timeout, limit time.Duration) int {
+// run tries the mutants, one package after the other, and reports those that survive.
+func run(ctx context.Context, root string, mutants []mutant, wanted *regexp.Regexp, jobs int) int {
 	began := time.Now()
-	dir, err := os.MkdirTemp("", "mutation")
-	if err != nil {
-		fmt.Fprintf(os.Stderr, "mutation: %v\n", err)
-		return 2
-	}
-	defer os.RemoveAll(dir)
-	counts, unknown := map[outcome]int{}, 0
-	for _, m := range mutants {
-		if limit > 0 && time.Since(began) > limit {
-			break
-		}
-		o, err := m.try(root, dir, timeout)
-		if err != nil {
-			fmt.Fprintf(os.Stderr, "mutation: %s: %v\n", m, err)
-			return 2
-		}
-		counts[o]++
-		if o != survived {
-			continue
-		}
-		if reason := explained(m); reason != "" {
-			fmt.Printf("equivalent  %s: %s\n", m, reason)
-		} else {
-			unknown++
-			fmt.Printf("survived    %s\n", m)
+	r := report{counts: map[outcome]int{}}
+	failed := false
+	for _, list := range byPackage(mutants) {
+		if err := r.tryAll(ctx, root, list, wanted, jobs); err != nil && ctx.Err() == nil {
+			fmt.Fprintf(os.Stderr, "mutation: %s: %v\n", list[0].pkg, err)
+			failed = true
 		}
 	}
-	valid := counts[killed] + counts[survived]
+	survivors := r.counts[survived] + r.counts[unreached]
+	valid := r.counts[killed] + survivors
+	if rest := len(mutants) - valid - r.counts[invalid]; rest > 0 {
+		fmt.Printf("stopped; %d mutants were not tried\n", rest)
+	}
 	fmt.Printf("%d mutants, %d do not compile; %d of %d killed, %d survive, %d of them unexplained, in %v\n",
-		valid+counts[invalid], counts[invalid], counts[killed], valid, counts[survived], unknown, time.Since(began).Round(time.Second))
-	if unknown > 0 {
+		valid+r.counts[invalid], r.counts[invalid], r.counts[killed], valid, survivors, r.unexplained, time.Since(began).Round(time.Second))
+	switch {
+	case failed:
+		return 2
+	case r.unexplained > 0:
 		return 1
 	}
 	return 0
+}
+
+// byPackage splits the list by package and keeps the order.
+func byPackage(mutants []mutant) (lists [][]mutant) {
+	index := map[string]int{}
+	for _, m := range mutants {
+		i, ok := index[m.pkg]
+		if !ok {
+			i = len(lists)
+			index[m.pkg], lists = i, append(lists, nil)
+		}
+		lists[i] = append(lists[i], m)
+	}
+	return lists
+}
+
+// A report counts the outcomes of a run.
+type report struct {
+	mu          sync.Mutex
+	counts      map[outcome]int
+	unexplained int
+}
+
+// tryAll tries mutants of one package with the wanted short tests of this package and of its
+// dependents.
+func (r *report) tryAll(ctx context.Context, root string, list []mutant, wanted *regexp.Regexp, jobs int) error {
+	pkg := list[0].pkg
+	s, err := newSuite(ctx, root, list, append([]string{pkg}, dependents(pkg)...), true, func(_, name string) bool { return wanted.MatchString(name) })
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	var all sync.WaitGroup
+	free := make(chan struct{}, max(jobs, 1))
+	errs := make([]error, len(list))
+	for i, m := range list {
+		free <- struct{}{}
+		all.Go(func() {
+			defer func() { <-free }()
+			o, err := s.try(ctx, m, s.tests)
+			if errs[i] = err; err == nil {
+				r.add(m, o)
+			}
+		})
+	}
+	all.Wait()
+	return errors.Join(errs...)
+}
+
+func (r *report) add(m mutant, o outcome) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.counts[o]++
+	if o != survived && o != unreached {
+		return
+	}
+	if reason := explained(m); reason != "" {
+		fmt.Printf("equivalent  %s: %s\n", m, reason)
+		return
+	}
+	r.unexplained++
+	if o == unreached {
+		fmt.Printf("survived    %s (not reached)\n", m)
+	} else {
+		fmt.Printf("survived    %s\n", m)
+	}
 }
 
 // explained returns the reason that is recorded for an equivalent mutant. The lines have the form

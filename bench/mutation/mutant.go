@@ -1,28 +1,28 @@
 package main
 
 import (
-	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
-	"time"
 )
 
-// A mutant replaces bytes in one file.
+// A mutant changes one place in one file. All mutants of a package are compiled together, and the
+// environment selects the active one. To achieve this, the text of the place is enclosed by before
+// and after, in which isActive stands for a condition.
 type mutant struct {
 	pkg, path, file string // file is relative to the module
 	line            int
-	operator        string
-	old, new        string
+	operator, old   string
 	start, end      int
+	before, after   string
+	id              int // position in the list of all mutants, from 1
 }
+
+const isActive = "\x00"
 
 func (m mutant) String() string {
 	return fmt.Sprintf("%s:%d: %s: %s", m.file, m.line, m.operator, m.old)
@@ -51,7 +51,7 @@ func findAll(root string, packages []string) (list []mutant, err error) {
 				return nil, err
 			}
 			for _, m := range found {
-				m.pkg, m.path = pkg, path
+				m.pkg, m.path, m.id = pkg, path, len(list)+1
 				list = append(list, m)
 			}
 		}
@@ -59,8 +59,9 @@ func findAll(root string, packages []string) (list []mutant, err error) {
 	return list, nil
 }
 
-// find returns the mutants in a file. A mutant makes a condition never or always true, drops one
-// side of && or ||, shifts a comparison by one or reverses it, or does not return an error.
+// find returns the mutants in a file, outer ones before the ones in them. A mutant makes a
+// condition never or always true, drops one side of && or ||, shifts a comparison by one or
+// reverses it, or does not return an error.
 func find(file string, source []byte) (list []mutant, err error) {
 	set := token.NewFileSet()
 	tree, err := parser.ParseFile(set, file, source, 0)
@@ -69,29 +70,34 @@ func find(file string, source []byte) (list []mutant, err error) {
 	}
 	at := func(p token.Pos) int { return set.Position(p).Offset }
 	text := func(n ast.Node) string { return string(source[at(n.Pos()):at(n.End())]) }
-	add := func(n ast.Node, operator, replacement string) {
+	add := func(n, place ast.Node, operator, before, after string) {
 		old := strings.Join(strings.Fields(text(n)), " ")
 		list = append(list, mutant{file: file, line: set.Position(n.Pos()).Line, operator: operator, old: old,
-			new: replacement, start: at(n.Pos()), end: at(n.End())})
+			start: at(place.Pos()), end: at(place.End()), before: before, after: after})
 	}
 	ast.Inspect(tree, func(n ast.Node) bool {
 		switch n := n.(type) {
+		case *ast.GenDecl:
+			return n.Tok != token.CONST
 		case *ast.IfStmt:
-			// The condition stays in the code, so that its variables are used and the mutant
-			// compiles.
-			add(n.Cond, "never", "("+text(n.Cond)+") && false")
-			add(n.Cond, "always", "("+text(n.Cond)+") || true")
+			add(n.Cond, n.Cond, "never", "((", ") && !"+isActive+")")
+			add(n.Cond, n.Cond, "always", "((", ") || "+isActive+")")
 		case *ast.BinaryExpr:
 			if other, ok := turned(n.Op); ok {
-				add(n, "compare "+other, text(n.X)+" "+other+" "+text(n.Y))
+				changed := text(n.X) + " " + other + " " + text(n.Y)
+				add(n, n, "compare "+other, "("+isActive+" && ("+changed+") || !"+isActive+" && (", "))")
 			}
-			if n.Op == token.LAND || n.Op == token.LOR {
-				add(n, "left of "+n.Op.String(), text(n.X))
-				add(n, "right of "+n.Op.String(), text(n.Y))
+			if n.Op == token.LAND {
+				add(n, n.Y, "left of &&", "("+isActive+" || (", "))")
+				add(n, n.X, "right of &&", "("+isActive+" || (", "))")
+			}
+			if n.Op == token.LOR {
+				add(n, n.Y, "left of ||", "(!"+isActive+" && (", "))")
+				add(n, n.X, "right of ||", "(!"+isActive+" && (", "))")
 			}
 		case *ast.ReturnStmt:
 			if len(n.Results) == 1 && text(n.Results[0]) == "err" {
-				add(n, "no error", "_ = err; return nil")
+				add(n, n, "no error", "{ if "+isActive+" { return nil }; ", " }")
 			}
 		}
 		return true
@@ -104,70 +110,4 @@ func turned(op token.Token) (string, bool) {
 		token.LSS: "<=", token.LEQ: "<", token.GTR: ">=", token.GEQ: ">", token.EQL: "!=", token.NEQ: "==",
 	}[op]
 	return other, ok
-}
-
-// An outcome is the result of trying a mutant.
-type outcome int
-
-const (
-	killed outcome = iota
-	survived
-	invalid // does not compile
-)
-
-// try runs the tests of the mutant's package and of the packages that depend on it.
-func (m mutant) try(root, dir string, timeout time.Duration) (outcome, error) {
-	var tests [][]string
-	for _, pkg := range append([]string{m.pkg}, dependents(m.pkg)...) {
-		tests = append(tests, []string{"-short", "./" + pkg})
-	}
-	return m.tryTests(root, dir, timeout, tests)
-}
-
-// tryTests runs "go test" once with each list of arguments.
-func (m mutant) tryTests(root, dir string, timeout time.Duration, tests [][]string) (outcome, error) {
-	source, err := os.ReadFile(m.path)
-	if err != nil {
-		return 0, err
-	}
-	changed := filepath.Join(dir, "mutant.go")
-	if err := os.WriteFile(changed, []byte(string(source[:m.start])+m.new+string(source[m.end:])), 0o600); err != nil {
-		return 0, err
-	}
-	path, err := filepath.Abs(m.path)
-	if err != nil {
-		return 0, err
-	}
-	overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{path: changed}})
-	if err != nil {
-		return 0, err
-	}
-	file := filepath.Join(dir, "overlay.json")
-	if err := os.WriteFile(file, overlay, 0o600); err != nil {
-		return 0, err
-	}
-	if ok, err := goTool(root, timeout, "build", "-overlay", file, "./"+m.pkg); err != nil || !ok {
-		return invalid, err
-	}
-	for _, args := range tests {
-		ok, err := goTool(root, timeout, append([]string{"test", "-vet=off", "-count=1", "-timeout", timeout.String(), "-overlay", file}, args...)...)
-		if err != nil || !ok {
-			return killed, err
-		}
-	}
-	return survived, nil
-}
-
-// goTool reports whether a go command succeeds.
-func goTool(root string, timeout time.Duration, args ...string) (bool, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), 2*timeout)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, "go", args...)
-	cmd.Dir = root
-	err := cmd.Run()
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) {
-		return false, err
-	}
-	return err == nil, nil
 }
