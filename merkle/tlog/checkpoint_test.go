@@ -113,7 +113,7 @@ func TestCheckpoint(t *testing.T) {
 
 func TestParseCheckpoint(t *testing.T) {
 	root := merkle.Root(hashes(data(3))).String()
-	for _, good := range []string{"o\n3\n" + root + "\n", "o\n3\n" + root + "\nextension\nmore\n", "o\n0\n" + merkle.EmptyRoot().String() + "\n", "o\n18446744073709551615\n" + root + "\n"} {
+	for _, good := range []string{"o\n3\n" + root + "\n", "o\n3\n" + root + "\nextension\nmore\n", "o\n0\n" + merkle.EmptyRoot().String() + "\n", "o\n18446744073709551615\n" + root + "\n", "an origin\n3\n" + root + "\nan extension\n"} {
 		if c, err := tlog.ParseCheckpoint(good); err != nil || c.String() != good {
 			t.Errorf("%q: %+v, %v", good, c, err)
 		}
@@ -121,7 +121,7 @@ func TestParseCheckpoint(t *testing.T) {
 	for bad, line := range map[string]int{
 		"": 1, "o\n3\n": 2, "o\n3\n" + root: 3, "\n3\n" + root + "\n": 1, "o\n03\n" + root + "\n": 2, "o\n+3\n" + root + "\n": 2, "o\n-1\n" + root + "\n": 2,
 		"o\n18446744073709551616\n" + root + "\n": 2, "o\n3 \n" + root + "\n": 2, "o\n3\r\n" + root + "\n": 2, "o\n3\n" + root[:43] + "\n": 3, "o\n3\n" + root + "=\n": 3,
-		"o\n3\n" + root + "\n\n": 4, "o\n0\n" + root + "\n": 3, "o\x1b\n3\n" + root + "\n": 1,
+		"o\n3\n" + root + "\n\n": 4, "o\n0\n" + root + "\n": 3, "o\x1b\n3\n" + root + "\n": 1, "o\x7f\n3\n" + root + "\n": 1, "o\n3\n" + root + "\n\ufffd\n": 4,
 	} {
 		c, err := tlog.ParseCheckpoint(bad)
 		var malformed *tlog.CheckpointError

@@ -88,6 +88,7 @@ func TestParseExtensionRefuses(t *testing.T) {
 		extensionHeader + "\nfrom 01 " + h + "\nto 2 " + h + "\n": "line 2",
 		extensionHeader + "\nfrom 1 " + h + "\nto -2 " + h + "\n": "line 3",
 		extensionHeader + "\nfrom 1 " + h + "\nto 2  " + h + "\n": "line 3",
+		extensionHeader + "\n1 " + h + "\nto 2 " + h + "\n":       "line 2",
 		head + "\n":                       "line 4",
 		head + h:                          "line 5",
 		head + h[1:] + "\n":               "line 4",
