@@ -214,10 +214,7 @@ func (c *acceptorCompiler) object(a *acceptor, s canon.Node) {
 
 	// find requires sorted names, and required has one bit per name.
 	slices.Sort(a.names)
-	if c.unknown = c.unknown || len(a.names) > bits.UintSize; c.unknown {
-		return
-	}
-
+	c.unknown = c.unknown || len(a.names) > bits.UintSize
 	for i, name := range a.names {
 		a.members = append(a.members, c.compile(properties.Member(name)))
 		if slices.Contains(required, name) {

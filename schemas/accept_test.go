@@ -117,13 +117,28 @@ func FuzzAccept(f *testing.F) {
 }
 
 // TestAcceptorLeaves verifies that the acceptor leaves a schema to the library if the acceptor
-// would compare values differently.
+// would compare values differently, or if any keyword is unknown, regardless of the other keywords.
 func TestAcceptorLeaves(t *testing.T) {
 	for schema, text := range map[string]string{
 		`{"const": ["a"]}`:  `"a"`,
 		`{"const": 1}`:      `"1"`,
 		`{"enum": ["a",1]}`: `"a"`,
 		`{"minimum": 0.1}`:  `0.09999999999999999999`, // its double is that of 0.1
+
+		`{"format": "ipv4"}`: `"2026-04-25T02:00:28Z"`,
+		`{"format": "date-time", "pattern": "^[A-Z]{3}$"}`: `"2026-04-25T02:00:28Z"`,
+
+		// Only the library resolves these references.
+		`{"$ref": "urn:b", "$defs": {"urn:b": {}, "b": {"$id": "urn:b", "type": "array"}}}`: `"a"`,
+		`{"$ref": "#/$defs/a/items", "$defs": {"a": {"items": {"type": "array"}}}}`:         `"a"`,
+
+		`{"maxLength": 1, "type": "string"}`:                                `"ABC"`,
+		`{"maxLength": 1, "minimum": 0}`:                                    `"ABC"`,
+		`{"maxLength": 1, "const": "ABC"}`:                                  `"ABC"`,
+		`{"maxLength": 1, "minLength": 1}`:                                  `"ABC"`,
+		`{"maxLength": 1, "pattern": "^[A-Z]{3}$"}`:                         `"ABC"`,
+		`{"maxLength": 1, "additionalProperties": true, "required": ["a"]}`: `"ABC"`,
+		`{"maxLength": 1, "$ref": "#/$defs/a", "$defs": {"a": {}}}`:         `"ABC"`,
 	} {
 		s, err := schemas.CompileText("urn:test", []byte(schema), schemas.Embedded{})
 		if err != nil {

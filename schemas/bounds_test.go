@@ -125,6 +125,75 @@ func TestIgnoredChangesNothing(t *testing.T) {
 	}
 }
 
+// TestKeywordsApply verifies that members and elements are not ignored if any keyword concerns them,
+// in the schema itself or in a branch, regardless of the depth of the branch.
+func TestKeywordsApply(t *testing.T) {
+	chain := `"$defs": {"10": {"items": false}`
+	for i := range 10 {
+		chain += fmt.Sprintf(`, "%d": {"$ref": "#/$defs/%d"}`, i, i+1)
+	}
+	for _, test := range [][2]string{
+		{`"minItems": 1, "contains": {"const": 1}`, `[1]`},
+		{`"minItems": 1`, `[1]`},
+		{`"minProperties": 1`, `{"a": 1}`},
+		{`"const": [1]`, `[1]`},
+	} {
+		if n := problems(t, "{"+test[0]+"}", test[1]); n != 0 {
+			t.Errorf("%s rejects %s", test[0], test[1])
+		}
+	}
+	for _, test := range [][2]string{
+		{`"minItems": 2`, `[1]`},
+		{`"maxItems": 0`, `[1]`},
+		{`"uniqueItems": true`, `[1, 1]`},
+		{`"contains": {"const": 1}`, `[2]`},
+		{`"prefixItems": [false]`, `[1]`},
+		{`"items": false`, `[1]`},
+		{`"unevaluatedItems": false`, `[1]`},
+		{`"enum": [[2]]`, `[1]`},
+		{`"const": [2]`, `[1]`},
+		{`"$dynamicRef": "#a", "$defs": {"a": {"$dynamicAnchor": "a", "items": false}}`, `[1]`},
+		{`"propertyNames": {"maxLength": 1}`, `{"ab": 1}`},
+		{`"patternProperties": {"a": false}`, `{"a": 1}`},
+		{`"additionalProperties": {"type": "string"}`, `{"a": 1}`},
+		{`"dependentRequired": {"a": ["b"]}`, `{"a": 1}`},
+		{`"dependentSchemas": {"a": false}`, `{"a": 1}`},
+		{`"unevaluatedProperties": false`, `{"a": 1}`},
+		{`"minProperties": 2`, `{"a": 1}`},
+		{`"maxProperties": 0`, `{"a": 1}`},
+		{`"required": ["b"]`, `{"a": 1}`},
+		{`"properties": {"a": false}`, `{"a": 1}`},
+		{`"enum": [{"a": 2}]`, `{"a": 1}`},
+		{`"const": {"a": 2}`, `{"a": 1}`},
+		{`"allOf": [{"allOf": [{"allOf": [{"allOf": [{"allOf": [{"items": false}]}]}]}]}]`, `[1]`},
+		{`"allOf": [{"$ref": "#/$defs/0"}], ` + chain + `}`, `[1]`},
+	} {
+		for _, form := range []string{`{%s}`, `{"allOf": [{%s}]}`, `{"anyOf": [{%s}]}`, `{"oneOf": [{%s}]}`, `{"not": {"not": {%s}}}`,
+			`{"if": {%s}, "else": false}`, `{"if": true, "then": {%s}}`, `{"if": false, "else": {%s}}`} {
+			if form != `{%s}` && strings.Contains(test[0], "$defs") {
+				continue // the references are relative to the root
+			}
+			if schema := fmt.Sprintf(form, test[0]); problems(t, schema, test[1]) == 0 {
+				t.Errorf("%s accepts %s", schema, test[1])
+			}
+		}
+	}
+}
+
+// problems returns the number of problems that a schema has with a document.
+func problems(t *testing.T, schema, text string) int {
+	t.Helper()
+	s, err := schemas.CompileText("https://schemas.invalid/x", []byte(schema), schemas.Embedded{})
+	if err != nil {
+		t.Fatalf("%s: %v", schema, err)
+	}
+	doc, err := canon.Parse([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.Check(doc.Root()).Total
+}
+
 // TestIgnoredCostsNothing verifies that no tree is built for unknown members, for members without
 // conditions, or for the content of a value that has the wrong kind.
 func TestIgnoredCostsNothing(t *testing.T) {
@@ -162,6 +231,17 @@ func TestIgnoredCostsNothing(t *testing.T) {
 		if got.Total == 0 {
 			t.Errorf("%.40s: accepted", src)
 		}
+	}
+}
+
+// TestCutsEnd verifies that elements after a cut are not checked if there are too many problems.
+func TestCutsEnd(t *testing.T) {
+	doc, err := canon.Parse([]byte(`{"approvals": [` + strings.Repeat("0,", 10_500) + `0]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := must(t, schemas.Receipt).CheckCut(doc.Root(), 10); got.Total != 10_000 {
+		t.Errorf("%d problems", got.Total)
 	}
 }
 

@@ -63,9 +63,7 @@ type checker struct {
 func (c *checker) check(s *jsonschema.Schema, n canon.Node, at func() string) {
 	b := builder{left: c.elements}
 	if err, ok := s.Validate(b.value(n, s)).(*jsonschema.ValidationError); ok {
-		for p := range problems(at(), err) {
-			c.add(p)
-		}
+		walk(at(), err, c.add)
 	}
 
 	// Elements that were cut are checked one by one, and may themselves be cut again.

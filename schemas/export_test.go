@@ -37,9 +37,7 @@ func Accepts(s *Schema, n canon.Node) bool { return s.accept != nil && s.accept.
 func (s *Schema) CheckWhole(root canon.Node) Result {
 	c := checker{base: root.Pointer()}
 	if err, ok := s.library().Validate(value(root)).(*jsonschema.ValidationError); ok {
-		for p := range problems("", err) {
-			c.add(p)
-		}
+		walk("", err, c.add)
 	}
 	return c.result
 }

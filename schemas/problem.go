@@ -1,7 +1,6 @@
 package schemas
 
 import (
-	"iter"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -31,42 +30,32 @@ type Problem struct {
 	Detail string
 }
 
-// problems yields a Problem for each leaf of an error tree from the library. The argument at is the
-// pointer to the validated value.
-func problems(at string, e *jsonschema.ValidationError) iter.Seq[Problem] {
-	return func(yield func(Problem) bool) { walk(at, e, yield) }
-}
-
-func walk(at string, e *jsonschema.ValidationError, yield func(Problem) bool) bool {
+// walk passes a Problem to add for each leaf of an error tree from the library. The argument at is
+// the pointer to the validated value.
+func walk(at string, e *jsonschema.ValidationError, add func(Problem)) {
 	// Each of these errors can name several members, each of which is a separate problem.
 	switch k := e.ErrorKind.(type) {
 	case *kind.Required:
 		for _, name := range k.Missing {
-			if !yield(Problem{pointer(at, e.InstanceLocation), "required", "missing member " + quote(name)}) {
-				return false
-			}
+			add(Problem{pointer(at, e.InstanceLocation), "required", "missing member " + quote(name)})
 		}
-		return true
+		return
 	case *kind.AdditionalProperties:
 		for _, name := range k.Properties {
-			if !yield(Problem{pointer(at, e.InstanceLocation, name), "additionalProperties", "unknown member " + quote(name)}) {
-				return false
-			}
+			add(Problem{pointer(at, e.InstanceLocation, name), "additionalProperties", "unknown member " + quote(name)})
 		}
-		return true
+		return
 	}
 
 	if len(e.Causes) == 0 || whole(e.ErrorKind) {
-		return yield(Problem{pointer(at, e.InstanceLocation), keyword(e.ErrorKind), detail(e)})
+		add(Problem{pointer(at, e.InstanceLocation), keyword(e.ErrorKind), detail(e)})
+		return
 	}
 
 	// Any other error with causes is only a group of errors.
 	for _, cause := range e.Causes {
-		if !walk(at, cause, yield) {
-			return false
-		}
+		walk(at, cause, add)
 	}
-	return true
 }
 
 // whole reports whether an error is a single problem, even if it has causes. The faults that were
