@@ -48,6 +48,11 @@ func TestVerifiedNeedsEveryStep(t *testing.T) {
 		if got := verdict(failed); got != Refuted {
 			t.Errorf("%v failed: %v", all[i].Step, got)
 		}
+		unreached := slices.Clone(all)
+		unreached[i] = Check{Step: all[i].Step, Status: StatusNotChecked, Code: CodeStepNotReached}
+		if got := verdict(unreached); got != Undecided {
+			t.Errorf("%v not reached: %v", all[i].Step, got)
+		}
 	}
 	if got := verdict(nil); got != Undecided {
 		t.Errorf("no steps: %v", got)
