@@ -220,11 +220,10 @@ func (r *report) add(m mutant, o outcome) {
 	}
 }
 
-// explained returns the reason that is recorded for an equivalent mutant. The lines have the form
-// "FILE: OPERATOR: CODE: reason", which does not depend on the position of the code in the file.
+// explained returns the reason that is recorded for an equivalent mutant, or "".
 func explained(m mutant) string {
 	for line := range strings.Lines(equivalent) {
-		if reason, ok := strings.CutPrefix(strings.TrimSpace(line), m.key()+": "); ok {
+		if reason, ok := m.explained(strings.TrimSpace(line)); ok {
 			return reason
 		}
 	}

@@ -15,6 +15,7 @@ import (
 // and after, in which isActive stands for a condition.
 type mutant struct {
 	pkg, path, file string // file is relative to the module
+	function        string // that contains the place
 	line            int
 	operator, old   string
 	start, end      int
@@ -30,6 +31,18 @@ func (m mutant) String() string {
 
 // key returns the name of a mutant without its line number.
 func (m mutant) key() string { return m.file + ": " + m.operator + ": " + m.old }
+
+// explained returns the reason from a line of equivalent.txt if the line is about the mutant. Lines
+// have the form "FILE: OPERATOR: CODE: reason" or "FILE: FUNCTION: OPERATOR: CODE: reason", which
+// does not depend on the position of the code in the file.
+func (m mutant) explained(line string) (reason string, ok bool) {
+	rest, ok := strings.CutPrefix(line, m.file+": ")
+	if !ok {
+		return "", false
+	}
+	rest = strings.TrimPrefix(rest, m.function+": ")
+	return strings.CutPrefix(rest, m.operator+": "+m.old+": ")
+}
 
 // findAll returns all mutants in the given packages.
 func findAll(root string, packages []string) (list []mutant, err error) {
@@ -70,12 +83,13 @@ func find(file string, source []byte) (list []mutant, err error) {
 	}
 	at := func(p token.Pos) int { return set.Position(p).Offset }
 	text := func(n ast.Node) string { return string(source[at(n.Pos()):at(n.End())]) }
+	function := ""
 	add := func(n, place ast.Node, operator, before, after string) {
 		old := strings.Join(strings.Fields(text(n)), " ")
-		list = append(list, mutant{file: file, line: set.Position(n.Pos()).Line, operator: operator, old: old,
+		list = append(list, mutant{file: file, function: function, line: set.Position(n.Pos()).Line, operator: operator, old: old,
 			start: at(place.Pos()), end: at(place.End()), before: before, after: after})
 	}
-	ast.Inspect(tree, func(n ast.Node) bool {
+	visit := func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.GenDecl:
 			return n.Tok != token.CONST
@@ -101,7 +115,14 @@ func find(file string, source []byte) (list []mutant, err error) {
 			}
 		}
 		return true
-	})
+	}
+	for _, d := range tree.Decls {
+		function = ""
+		if f, ok := d.(*ast.FuncDecl); ok {
+			function = f.Name.Name
+		}
+		ast.Inspect(d, visit)
+	}
 	return list, nil
 }
 
