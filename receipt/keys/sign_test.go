@@ -7,8 +7,10 @@ import (
 	"crypto/ed25519"
 	"crypto/elliptic"
 	"crypto/rand"
+	"encoding/asn1"
 	"errors"
 	"fmt"
+	"math/big"
 	"strings"
 	"testing"
 	"time"
@@ -291,5 +293,45 @@ func TestSignObjects(t *testing.T) {
 		if token, err := wrong.SignObject(t.Context(), []byte(`{}`)); err == nil || token != "" {
 			t.Errorf("%s: a token of another key is returned", name)
 		}
+	}
+}
+
+// TestFixedWidth verifies that an ASN.1 ECDSA signature is converted only if both numbers are
+// positive and fit, and nothing follows them.
+func TestFixedWidth(t *testing.T) {
+	largest := new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), 256), big.NewInt(1))
+	larger := new(big.Int).Add(largest, big.NewInt(1))
+	for name, c := range map[string]struct {
+		r, s *big.Int
+		more string
+		ok   bool
+	}{
+		"smallest":    {big.NewInt(1), big.NewInt(1), "", true},
+		"largest":     {largest, largest, "", true},
+		"r is 0":      {big.NewInt(0), big.NewInt(1), "", false},
+		"s is 0":      {big.NewInt(1), big.NewInt(0), "", false},
+		"r below 0":   {big.NewInt(-1), big.NewInt(1), "", false},
+		"s below 0":   {big.NewInt(1), big.NewInt(-1), "", false},
+		"r too large": {larger, big.NewInt(1), "", false},
+		"s too large": {big.NewInt(1), larger, "", false},
+		"more data":   {big.NewInt(1), big.NewInt(1), "a", false},
+	} {
+		der, err := asn1.Marshal(struct{ R, S *big.Int }{c.r, c.s})
+		if err != nil {
+			t.Fatal(err)
+		}
+		sig, err := fixedWidth(append(der, c.more...), 64)
+		if !c.ok {
+			if sig != nil || err == nil || err.Error() != "signer returned an invalid ASN.1 ECDSA signature" {
+				t.Errorf("%s: %x, %v", name, sig, err)
+			}
+			continue
+		}
+		if err != nil || len(sig) != 64 || new(big.Int).SetBytes(sig[:32]).Cmp(c.r) != 0 || new(big.Int).SetBytes(sig[32:]).Cmp(c.s) != 0 {
+			t.Errorf("%s: %x, %v", name, sig, err)
+		}
+	}
+	if _, err := fixedWidth([]byte("a"), 64); err == nil {
+		t.Error("text is converted")
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/ed25519"
+	"slices"
 	"testing"
 
 	"github.com/receiptkit/receiptkit/merkle"
@@ -94,6 +95,10 @@ func TestCheckpointHoles(t *testing.T) {
 		}
 		if (about > 0) != c.found || s.Verdict() != c.want {
 			t.Errorf("%s: %s, %v", c.name, s.Verdict(), s.Findings)
+		}
+		note := receipt.Note{Code: receipt.CodeBatchNotChecked, Detail: "the checkpoint covers only the first 3 of 4 receipts"}
+		if slices.Contains(s.NotChecked, note) != (c.name == "and one more") {
+			t.Errorf("%s: %v", c.name, s.NotChecked)
 		}
 
 		// If the log is unknown, the same checkpoint neither verifies nor refutes anything.

@@ -228,3 +228,23 @@ func (r *repeated) Read(p []byte) (int, error) {
 	r.rest = r.rest[n:]
 	return n, nil
 }
+
+// TestEnvelopeNote verifies that the report on a receipt states that its API envelope was not
+// checked, if there is one.
+func TestEnvelopeNote(t *testing.T) {
+	r := newWriter(t, "a").many(1)[0]
+	for _, wrapped := range []bool{false, true} {
+		input := r
+		if wrapped {
+			input = text(`{"wire":{"payload":`, r, `}}`)
+		}
+		for rep := range stream.Verify(t.Context(), integrity(t), bytes.NewReader(input), stream.Options{}).Reports() {
+			noted := slices.ContainsFunc(rep.NotChecked, func(n receipt.Note) bool {
+				return n == receipt.Note{Code: receipt.CodeEnvelopeNotChecked, Pointer: "/wire/payload", Detail: "the API envelope is not protected by the hash"}
+			})
+			if noted != wrapped || rep.Verdict != receipt.Verified {
+				t.Errorf("wrapped %t: %v, %v", wrapped, rep.Verdict, rep.NotChecked)
+			}
+		}
+	}
+}

@@ -399,6 +399,21 @@ func TestTornElement(t *testing.T) {
 	}
 }
 
+// TestFaultDigest verifies that the report on a piece without bytes contains no digest of them.
+func TestFaultDigest(t *testing.T) {
+	for text, want := range map[string]bool{"[": false, "[1,": false, "{\"a\":1}\n{\"a\":1": true} {
+		digest := false
+		for rep := range stream.Verify(t.Context(), integrity(t), strings.NewReader(text), stream.Options{}).Reports() {
+			if rep.Finding().Code == receipt.CodeTornTail {
+				digest = !rep.InputSHA256.IsZero()
+			}
+		}
+		if digest != want {
+			t.Errorf("%s: digest %t", text, digest)
+		}
+	}
+}
+
 // TestLogs verifies that a log is not treated as a stream of receipts, even if its first event
 // contains a task's budget. If an envelope has all member names of an event, the receipt in it must
 // still be treated as a receipt.

@@ -206,3 +206,23 @@ func TestReadFirstLine(t *testing.T) {
 		t.Errorf("got %q, want %q", list, want)
 	}
 }
+
+// TestDocumentErrorPlace verifies that the line is reported only for a document of several lines.
+func TestDocumentErrorPlace(t *testing.T) {
+	for text, want := range map[string]string{"{\"a\" 1}": "column 6: ", "{\n\"a\" 1}": "line 2, column 5: "} {
+		_, err := documentsOf(documentSource("in", text))
+		var bad *stream.DocumentError
+		if !errors.As(err, &bad) || !strings.HasPrefix(bad.Detail, want) {
+			t.Errorf("%q: %v, expected %s", text, err, want)
+		}
+	}
+}
+
+// TestFindUnreadable verifies that the error of a source that cannot be opened is returned.
+func TestFindUnreadable(t *testing.T) {
+	broken := errors.New("broken")
+	s := stream.Source{Name: "in", Open: func() (io.ReadCloser, error) { return nil, broken }}
+	if text, err := s.Find(0, false); text != nil || !errors.Is(err, broken) {
+		t.Errorf("%q, %v", text, err)
+	}
+}

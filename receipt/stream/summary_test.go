@@ -103,6 +103,8 @@ func TestSummaryRefuse(t *testing.T) {
 		{`"scope":"integrity"`, `"scope":"some"`},
 		{`"head":"sha256:`, `"head":"sha512:`},
 		{`"receipts":3`, `"receipts":"3"`},
+		{`"count":3`, `"count":2`},
+		{`"streams":[`, `"streams":[],"a":[`},
 	} {
 		if !strings.Contains(string(one), c[0]) {
 			t.Fatalf("%s is not in %s", c[0], one)

@@ -65,8 +65,8 @@ func (l *lineCutter) Next() (Piece, error) {
 // alone reads the next line to determine whether the first document is the only document. The only
 // document of an input is identified by its file alone. It may also be a page of a list.
 func (l *lineCutter) alone(d Piece) (Piece, error) {
-	if l.err != nil { // nothing can be read after the document
-		d.Single, d.last = true, d.last && l.lines
+	if l.err != nil { // nothing can be read after the document, which is an oversized line
+		d.Single = true
 		return d, nil
 	}
 	if d.fault == nil && !d.Kept {

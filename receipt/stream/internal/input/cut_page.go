@@ -103,7 +103,7 @@ func (p *pageCutter) read(c byte) {
 		p.name = append(p.name, c)
 	case c == ':':
 		p.named = true
-	case c == ',' || c == '{':
+	case c == ',':
 		p.named = false
 	}
 }
