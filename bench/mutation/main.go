@@ -41,8 +41,9 @@ func dependents(pkg string) []string {
 		"merkle":                         {"merkle/tlog", "receipt/batch", "receipt/stream"},
 		"merkle/tlog":                    {"receipt", "receipt/keys", "receipt/stream"},
 		"receipt":                        {"receipt/stream"},
+		"receipt/stream":                 {"internal/join"},
 		"receipt/stream/internal/input":  {"receipt/stream"},
-		"receipt/stream/internal/survey": {"receipt/stream"},
+		"receipt/stream/internal/survey": {"receipt/stream", "internal/join"},
 		"receipt/keys":                   {"receipt"},
 	}[pkg]
 }
