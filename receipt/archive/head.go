@@ -114,13 +114,14 @@ func (h head) shortest() bool {
 	return true
 }
 
-// shortestFloat returns the number of bytes of the shortest float with the value f.
+// shortestFloat returns the number of bytes of the shortest float with the value f, which is not an
+// integer.
 func shortestFloat(f float64) int {
 	// A half-precision float has 11 significant bits and an exponent of at least -14 (IEEE 754).
 	_, exponent := math.Frexp(f)
 	unit := math.Ldexp(1, max(exponent, -13)-11)
 	switch {
-	case math.Abs(f) <= 65504 && math.Trunc(f/unit) == f/unit:
+	case math.Trunc(f/unit) == f/unit:
 		return 3
 	case float64(float32(f)) == f:
 		return 5

@@ -140,6 +140,8 @@ func TestReaderRefuses(t *testing.T) {
 		{"00 7a7fffffff61", "offset 1: expected an item of at most 37749760 bytes, found a text of 2147483647 bytes in item 2, begun at offset 1", 1, "size_limit"},
 		{"9bffffffffffffffff", "offset 0: expected an item of at most 37749760 bytes, found an array of 18446744073709551615 elements in item 1, begun at offset 0", 0, "size_limit"},
 		{"82 00 bbffffffffffffffff", "offset 2: expected an item of at most 37749760 bytes, found a map of 18446744073709551615 members in item 1, begun at offset 0", 0, "size_limit"},
+		{"5a024003fb", "offset 5: expected the rest of item 1, begun at offset 0, found the end of the input", 0, "syntax"},
+		{"5a024003fc", "offset 0: expected an item of at most 37749760 bytes, found a byte string of 37749756 bytes in item 1, begun at offset 0", 0, "size_limit"},
 		{"5b7fffffffffffffff", "offset 0: expected an item of at most 37749760 bytes, found a byte string of 9223372036854775807 bytes in item 1, begun at offset 0", 0, "size_limit"},
 		{"5bffffffffffffffff", "offset 0: expected an item of at most 37749760 bytes, found a byte string of 18446744073709551615 bytes in item 1, begun at offset 0", 0, "size_limit"},
 	} {
