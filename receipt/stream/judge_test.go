@@ -1,7 +1,11 @@
 package stream
 
 import (
+	"bytes"
+	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -77,7 +81,7 @@ func TestFindingOrder(t *testing.T) {
 // an input.
 func TestForestJudges(t *testing.T) {
 	root, other := merkle.Hash{1}, merkle.Hash{2}
-	const compared, uncompared = "compared", "only a part"
+	const compared, uncompared = "the checkpoint is compared", "only a part"
 	for name, c := range map[string]struct {
 		given   receipt.Checkpoint
 		size    uint64
@@ -189,7 +193,7 @@ func TestHeadNotAtEnd(t *testing.T) {
 // summary that does not list its receipts.
 func TestExpectSome(t *testing.T) {
 	a, b := chain.Stream{Issuer: "a"}, chain.Stream{Issuer: "b"}
-	s := &Summary{Streams: []chain.Segment{{Stream: a, Count: 1, First: true, Head: canon.Sum([]byte("a"))}, {Stream: b, Count: 1, First: true, Head: canon.Sum([]byte("b"))}}}
+	s := &Summary{Streams: []chain.Segment{{Stream: a, Count: 1, First: true, Head: canon.Sum([]byte("a"))}, {Stream: b, Count: 1, Head: canon.Sum([]byte("b"))}}}
 	want := canon.Sum([]byte("expected"))
 	got, err := s.Expect(Continuity{Expect: map[chain.Stream]chain.Head{a: {Hash: want, Count: 2}}})
 	if err != nil {
@@ -203,6 +207,9 @@ func TestExpectSome(t *testing.T) {
 	}
 	if len(notes) != 1 || !strings.Contains(notes[0], want.String()) {
 		t.Errorf("%q", notes)
+	}
+	if got.hasNote(receipt.CodeLinkNotChecked) || got.hasNote(receipt.CodeTailNotChecked) {
+		t.Errorf("notes that the summary did not have: %v", got.NotChecked)
 	}
 }
 
@@ -227,7 +234,7 @@ func TestSkippedKinds(t *testing.T) {
 // rejected, even if the decoder would accept them.
 func TestPlainNames(t *testing.T) {
 	for name, want := range map[string]bool{"a_z09": true, "A": false, "a-b": false, "a/b": false, "a:b": false, "`": false, "{": false, "é": false} {
-		for _, text := range []string{`{%q:1}`, `{"a":{%q:1}}`, `{"a":[{%q:1}]}`} {
+		for _, text := range []string{`{%q:1}`, `{"a":{%q:1}}`, `{"a":[{%q:1}]}`, `{"a":[1,{%q:1}]}`} {
 			err := decodeStrictly(fmt.Appendf(nil, text, name), new(map[string]any))
 			if (err == nil) != want || err != nil && err.Error() != fmt.Sprintf("unknown member %q", name) {
 				t.Errorf("%s: %v", name, err)
@@ -294,5 +301,215 @@ func TestIsInput(t *testing.T) {
 		if got := IsInput(name); got != want {
 			t.Errorf("%q: %t", name, got)
 		}
+	}
+}
+
+// TestHeadsOfParts verifies that a stream has a head only if its parts join, and that the head has
+// a count only if the input contains the beginning of the stream.
+func TestHeadsOfParts(t *testing.T) {
+	whole, later, apart, drawn := chain.Stream{Issuer: "a"}, chain.Stream{Issuer: "b"}, chain.Stream{Issuer: "c"}, chain.Stream{Issuer: "d"}
+	head := canon.Sum([]byte("head"))
+	s := Summary{Streams: []chain.Segment{
+		{Stream: whole, First: true, Count: 3, Head: head}, {Stream: later, Count: 3, Head: head},
+		{Stream: apart, First: true, Count: 3, Head: head}, {Stream: apart, Count: 3, Head: canon.Sum(nil)}, {Stream: drawn, First: true, Count: 3, Head: head},
+	}, Findings: []Finding{{Drawn: true}, {Stream: &whole}, {Stream: &drawn, Drawn: true}}}
+	want := map[chain.Stream]chain.Head{whole: {Hash: head, Count: 3}, later: {Hash: head}}
+	if got := s.Heads(); !maps.Equal(got, want) {
+		t.Errorf("%v", got)
+	}
+}
+
+// TestFindingsSorted verifies that findings about streams are sorted by stream, after the others.
+func TestFindingsSorted(t *testing.T) {
+	list := []Finding{{Code: "x"}, {Stream: &chain.Stream{Issuer: "b"}}, {Stream: &chain.Stream{Issuer: "a"}}}
+	sortFindings(list)
+	if list[0].Stream != nil || list[1].Stream.Issuer != "a" || list[2].Stream.Issuer != "b" {
+		t.Errorf("%+v", list)
+	}
+}
+
+// TestRosterLimit verifies that a report contains at most MaxRoster receipts, unless all receipts
+// were requested.
+func TestRosterLimit(t *testing.T) {
+	for _, c := range []struct {
+		r    *survey.Roster
+		want bool
+	}{
+		{nil, false},
+		{&survey.Roster{Receipts: survey.MaxRoster}, true},
+		{&survey.Roster{Receipts: survey.MaxRoster + 1}, false},
+		{&survey.Roster{Receipts: survey.MaxRoster + 1, Whole: true}, true},
+	} {
+		if got := newRosterJSON(c.r) != nil; got != c.want {
+			t.Errorf("%+v: %t", c.r, got)
+		}
+	}
+}
+
+// TestStreamBounds verifies the limits on the number of streams and on the length of their names.
+func TestStreamBounds(t *testing.T) {
+	for _, c := range []struct {
+		limit, streams, names int
+		want                  bool
+	}{
+		{0, 1 << 30, 1 << 40, true},
+		{2, 2, 2 * nameBytes, true},
+		{2, 3, 0, false},
+		{2, 2, 2*nameBytes + 1, false},
+	} {
+		if got := (&Bounds{Streams: c.limit}).allows(c.streams, c.names); got != c.want {
+			t.Errorf("%+v: %t", c, got)
+		}
+	}
+}
+
+// TestWeight verifies that only large documents need a turn, and that CBOR needs more memory.
+func TestWeight(t *testing.T) {
+	text := bytes.Repeat([]byte(" "), largeDocument+1)
+	for k, want := range map[Kind]int64{JSON: 2*int64(len(text)) + canon.Size(text), Lines: 2*int64(len(text)) + canon.Size(text), CBOR: 50 * int64(len(text)), Sequence: 50 * int64(len(text))} {
+		if got := Weight(text, k); got != want {
+			t.Errorf("%v: %d, expected %d", k, got, want)
+		}
+		if got := Weight(text[1:], k); got != 0 {
+			t.Errorf("%v: %d for a small document", k, got)
+		}
+	}
+}
+
+// TestConcludeNotes verifies the notes about receipts before and after the ones in the input.
+func TestConcludeNotes(t *testing.T) {
+	stream, head := chain.Stream{Issuer: "a"}, canon.Sum([]byte("head"))
+	const before, after = "whether receipts precede the first one", "whether receipts follow the head"
+	for name, c := range map[string]struct {
+		first bool
+		d     demands
+		want  string
+	}{
+		"from the middle": {false, demands{}, before + "; " + after},
+		"from the start":  {true, demands{}, after},
+		"continued":       {false, demands{Wanted: survey.Wanted{After: map[chain.Stream]chain.Head{stream: {}}}}, after},
+		"after a hash":    {false, demands{given: Continuity{Previous: head}}, after},
+		"up to a head":    {true, demands{given: Continuity{Head: head}}, ""},
+		"expected head":   {true, demands{Wanted: survey.Wanted{Expect: map[chain.Stream]chain.Head{stream: {Hash: head}}}}, ""},
+	} {
+		s := Summary{Streams: []chain.Segment{{Stream: stream, First: c.first, Count: 1, Head: head}}}
+		c.d.conclude(&s)
+		var notes []string
+		for _, n := range s.NotChecked {
+			notes = append(notes, n.Detail)
+		}
+		if got := strings.Join(notes, "; "); got != c.want {
+			t.Errorf("%s: %s, expected %s", name, got, c.want)
+		}
+	}
+}
+
+// TestEndsAreNoted verifies that a merged summary has notes about the ends of its streams only if
+// one of the parts has them.
+func TestEndsAreNoted(t *testing.T) {
+	stream, head := chain.Stream{Issuer: "a"}, canon.Sum([]byte("head"))
+	for _, codes := range [][]receipt.Code{{}, {receipt.CodeLinkNotChecked}, {receipt.CodeTailNotChecked}, {receipt.CodeLinkNotChecked, receipt.CodeTailNotChecked}} {
+		part := new(Summary)
+		for _, code := range codes {
+			part.addNote(code, "a")
+		}
+		m := &merger{parts: [2]*Summary{new(Summary), part}, Summary: &Summary{Streams: []chain.Segment{{Stream: stream, Count: 1, Head: head}}}}
+		m.noteEnds()
+		var got []receipt.Code
+		for _, n := range m.NotChecked {
+			got = append(got, n.Code)
+		}
+		if !slices.Equal(got, codes) {
+			t.Errorf("%v, expected %v", got, codes)
+		}
+	}
+}
+
+// TestEndsJoined verifies the findings about segments of a stream that do not join, in two parts of
+// which at least one does not list its receipts, and in two parts that list them.
+func TestEndsJoined(t *testing.T) {
+	stream, other := chain.Stream{Issuer: "a"}, chain.Stream{Issuer: "b"}
+	hash := func(name string) canon.Digest { return canon.Sum([]byte(name)) }
+	segment := func(previous, head string, count uint64) chain.Segment {
+		return chain.Segment{Stream: stream, First: previous == "", Previous: hash(previous), Head: hash(head), Count: count}
+	}
+	failed := segment("", "a", 3)
+	failed.Failures = 1
+	for name, c := range map[string]struct {
+		group     []chain.Segment
+		listed    []string // nil: the hashes are not known
+		apart     bool
+		open      bool
+		elsewhere string // head of another stream
+		undecided int
+		want      receipt.Code
+	}{
+		"one":                           {group: []chain.Segment{segment("x", "a", 1)}},
+		"one, from another stream":      {group: []chain.Segment{segment("x", "a", 1)}, elsewhere: "x", want: receipt.CodeChainBreak},
+		"two firsts":                    {group: []chain.Segment{segment("", "a", 1), segment("", "b", 1)}, want: receipt.CodeChainBreak},
+		"two firsts, other lengths":     {group: []chain.Segment{segment("", "a", 1), segment("", "b", 2)}, open: true},
+		"two firsts, apart":             {group: []chain.Segment{segment("", "a", 1), segment("", "b", 2)}, listed: []string{"a", "b"}, apart: true, want: receipt.CodeChainBreak},
+		"two firsts, failures":          {group: []chain.Segment{failed, segment("", "b", 3)}, open: true},
+		"a fork":                        {group: []chain.Segment{segment("x", "a", 2), segment("x", "b", 2)}, want: receipt.CodeChainFork},
+		"a gap between single receipts": {group: []chain.Segment{segment("", "a", 1), segment("x", "b", 1)}, want: receipt.CodeChainBreak},
+		"a gap":                         {group: []chain.Segment{segment("", "a", 2), segment("x", "b", 1)}, open: true},
+		"a gap, all listed":             {group: []chain.Segment{segment("", "a", 2), segment("x", "b", 1)}, listed: []string{"a", "b"}, want: receipt.CodeChainBreak},
+		"inside, all listed":            {group: []chain.Segment{segment("", "a", 3), segment("x", "b", 1)}, listed: []string{"a", "b", "x"}, apart: true, want: receipt.CodeChainFork},
+		"inside, with failures":         {group: []chain.Segment{failed, segment("x", "b", 1)}, listed: []string{"a", "b", "x"}, apart: true, open: true},
+		"inside, with common receipts":  {group: []chain.Segment{segment("", "a", 3), segment("x", "b", 1)}, listed: []string{"a", "b", "x"}, open: true},
+		"a gap, undecided":              {group: []chain.Segment{segment("", "a", 1), segment("x", "b", 1)}, undecided: 1, open: true},
+		"after a head":                  {group: []chain.Segment{segment("", "x", 1), segment("x", "b", 1)}, open: true},
+		"after a head, all listed":      {group: []chain.Segment{segment("", "x", 3), segment("x", "b", 1)}, listed: []string{"x", "b"}, apart: true, open: true},
+		"after the hash zero":           {group: []chain.Segment{{Stream: stream, First: true, Head: hash("a"), Count: 1}, {Stream: stream, Head: hash("b"), Count: 1}}, want: receipt.CodeChainBreak},
+		"equal heads":                   {group: []chain.Segment{segment("", "a", 2), segment("x", "a", 1)}, listed: []string{"a"}},
+	} {
+		p := newEndsJoiner(&merger{Summary: &Summary{Undecided: c.undecided}})
+		if c.elsewhere != "" {
+			p.heads[hash(c.elsewhere)] = other
+		}
+		if p.known = c.listed != nil; p.known {
+			p.listed = map[canon.Digest]bool{}
+			for _, name := range c.listed {
+				p.listed[hash(name)] = true
+			}
+		}
+		p.apart = c.apart
+		p.judge(c.group)
+		var got receipt.Code
+		if len(p.Findings) > 0 {
+			got = p.Findings[0].Code
+		}
+		if got != c.want || len(p.Findings) > 1 || p.open != c.open {
+			t.Errorf("%s: %+v, open %t", name, p.Findings, p.open)
+		}
+	}
+
+	// Selections never show that a receipt is missing or inserted, unless the other part has no
+	// receipt of the stream.
+	for _, both := range []bool{false, true} {
+		p := newEndsJoiner(&merger{Summary: &Summary{selected: map[chain.Stream]bool{stream: true}}})
+		p.both[stream], p.heads[hash("x")] = both, other
+		if p.judge([]chain.Segment{segment("x", "a", 1)}); p.open != both || (len(p.Findings) == 0) != both {
+			t.Errorf("a selection, in both parts %t: %+v, open %t", both, p.Findings, p.open)
+		}
+	}
+}
+
+// TestTurnWeight verifies that a large document waits for the memory that its kind needs.
+func TestTurnWeight(t *testing.T) {
+	text := append(bytes.Repeat([]byte(" "), largeDocument), "{}"...)
+	var weights []int64
+	turn := func(_ context.Context, weight int64) (func(), error) {
+		weights = append(weights, weight)
+		return func() {}, nil
+	}
+	v, err := receipt.NewVerifier(nil, receipt.Policy{IntegrityOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range Verify(t.Context(), v, bytes.NewReader(text), Options{Bounds: Bounds{Turn: turn}}).Reports() {
+	}
+	if !slices.Equal(weights, []int64{Weight(text, JSON)}) {
+		t.Errorf("%v, expected %d", weights, Weight(text, JSON))
 	}
 }

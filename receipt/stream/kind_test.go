@@ -414,6 +414,41 @@ func TestFaultDigest(t *testing.T) {
 	}
 }
 
+// TestItemDigest verifies that a report contains the digest of the received bytes, such as an
+// archived receipt, unless the policy excludes it.
+func TestItemDigest(t *testing.T) {
+	doc, err := canon.Parse(newWriter(t, "a").many(1)[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	item, err := archive.NewCodec().Append(nil, doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, without := range []bool{false, true} {
+		v, err := receipt.NewVerifier(nil, receipt.Policy{IntegrityOnly: true, NoInputDigest: without})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, input := range [][]byte{item, doc.Source()} {
+			want := canon.Sum(input)
+			if without {
+				want = canon.Digest{}
+			}
+			for rep := range stream.Verify(t.Context(), v, bytes.NewReader(input), stream.Options{}).Reports() {
+				if rep.Verdict != receipt.Verified || rep.InputSHA256 != want {
+					t.Errorf("without %t: %v, %v, expected %v", without, rep.Verdict, rep.InputSHA256, want)
+				}
+			}
+		}
+		for rep := range stream.Verify(t.Context(), v, strings.NewReader("{}\n{\"a\":1"), stream.Options{}).Reports() {
+			if rep.Finding().Code == receipt.CodeTornTail && rep.InputSHA256.IsZero() != without {
+				t.Errorf("without %t: %v", without, rep.InputSHA256)
+			}
+		}
+	}
+}
+
 // TestLogs verifies that a log is not treated as a stream of receipts, even if its first event
 // contains a task's budget. If an envelope has all member names of an event, the receipt in it must
 // still be treated as a receipt.

@@ -104,6 +104,7 @@ func TestSummaryRefuse(t *testing.T) {
 		{`"head":"sha256:`, `"head":"sha512:`},
 		{`"receipts":3`, `"receipts":"3"`},
 		{`"count":3`, `"count":2`},
+		{`"codes":{}`, `"codes":{"syntax":0}`},
 		{`"streams":[`, `"streams":[],"a":[`},
 	} {
 		if !strings.Contains(string(one), c[0]) {
