@@ -76,3 +76,23 @@ func damaged(t *testing.T, name string, r result, where string) {
 		t.Errorf("%s: findings at %v, expected %s", name, got, where)
 	}
 }
+
+// TestForkAfterDamage verifies that a receipt may name the head before a damaged receipt only if
+// nothing else follows the damaged receipt, because it may then be an intact copy of it.
+func TestForkAfterDamage(t *testing.T) {
+	list := newWriter(t, "a").many(4)
+	bad := altered(list[2])
+	fork := newWriter(t, "a")
+	fork.n = 100
+	branch := fork.seal(headOf(t, list[1]))
+	for name, c := range map[string]struct {
+		docs [][]byte
+		want string
+	}{
+		"an intact copy": {[][]byte{list[0], list[1], bad, list[2]}, "refuted 3/1/0; input:3 hash_mismatch; a 4"},
+		"another":        {[][]byte{list[0], list[1], bad, branch}, "refuted 3/1/0; input:3 hash_mismatch; a 4"},
+		"a fork later":   {[][]byte{list[0], list[1], bad, list[3], branch}, "refuted 3/2/0; input:3 hash_mismatch; input:5 chain_break; a 5"},
+	} {
+		expect(t, name, verify(t, jsonl(c.docs...), stream.Options{}), c.want)
+	}
+}
