@@ -206,6 +206,42 @@ func TestRosterReads(t *testing.T) {
 	}
 }
 
+// TestPackedPrefixes verifies that no beginning of a packed receipt is a packed receipt, and that a
+// receipt without a predecessor names none.
+func TestPackedPrefixes(t *testing.T) {
+	var c attendeeCoder
+	c.begin(1)
+	hash := canon.Sum([]byte("a"))
+	a := Attendee{computed: hash, link: chain.Link{First: true, Hash: hash}, Outcome: verified(), issued: 1 << 40}
+	packed := c.append(nil, &a)
+	for n := 1; n < len(packed); n++ {
+		if list, err := (&Attendance{Packed: packed[:n]}).unpack(1); err == nil {
+			t.Errorf("%d of %d bytes: %+v", n, len(packed), list)
+		}
+	}
+	named := append(bytes.Clone(packed), make([]byte, 32)...)
+	named[0] |= rosterPrevious
+	if list, err := (&Attendance{Packed: named}).unpack(1); err == nil {
+		t.Errorf("a first receipt with a predecessor: %+v", list)
+	}
+}
+
+// TestPlaces verifies that a place contains a line only for a source with several documents, and
+// that streams with only damaged receipts have no end.
+func TestPlaces(t *testing.T) {
+	s := &Survey{sources: []string{"a", "b"}, listed: []bool{true, false}, ends: make([]End, 2), intact: []bool{false, true}}
+	s.ends[1].Count = 7
+	if got := s.at(address{0, 3}); got != (receipt.Place{Source: "a", Index: 3}) {
+		t.Errorf("%+v", got)
+	}
+	if got := s.at(address{1, 3}); got != (receipt.Place{Source: "b"}) {
+		t.Errorf("%+v", got)
+	}
+	if got := s.Ends(); len(got) != 1 || got[0].Count != 7 {
+		t.Errorf("%+v", got)
+	}
+}
+
 // TestTallyCounts verifies how a receipt is counted, depending on its hash, its outcome, and its
 // link.
 func TestTallyCounts(t *testing.T) {
