@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -144,6 +145,26 @@ func TestForeignVerdicts(t *testing.T) {
 	}
 }
 
+// TestForeignUnsigned verifies that the signatures of an unsigned receipt are not reached if an
+// earlier step has failed or could not parse the receipt.
+func TestForeignUnsigned(t *testing.T) {
+	v, err := NewVerifier(rawTrust{}, Policy{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, checks := range map[Code][]Check{
+		CodeUnsigned:             nil,
+		CodeStepNotReached:       {{Step: StepHash, Status: StatusFailed, Code: CodeHashMismatch}},
+		CodeStepNotReached + " ": {{Step: StepParse, Status: StatusNotChecked, Code: CodeSyntax}},
+	} {
+		var rep Report
+		v.Foreign(nil, &Foreign{Checks: checks}, &rep)
+		if got := rep.Check(StepSignatures); got.Code != Code(strings.TrimSpace(string(want))) || got.Status != StatusNotChecked {
+			t.Errorf("%v: %+v", checks, got)
+		}
+	}
+}
+
 // TestForeignTrust verifies that keys that cannot check third-party receipts are unknown.
 func TestForeignTrust(t *testing.T) {
 	v := &Verifier{trust: struct{ Trust }{}}
@@ -228,5 +249,35 @@ func TestReachable(t *testing.T) {
 	}
 	if err := reachable(&one, struct{ Trust }{}); err != nil {
 		t.Errorf("keys that cannot be listed: %v", err)
+	}
+}
+
+// TestQuorumValidate verifies the errors for quorums that can never be met or that require nothing.
+func TestQuorumValidate(t *testing.T) {
+	const group = "receipt: a group of w has a threshold of at least 1 and names its keys"
+	good := Quorum{Threshold: 1, Keys: []string{"a"}}
+	of := func(groups ...Quorum) Quorum { return Quorum{Threshold: 1, Groups: groups} }
+	for name, c := range map[string]struct {
+		q    Quorum
+		want string
+	}{
+		"nothing":           {Quorum{}, "<nil>"},
+		"any key":           {Quorum{Threshold: 1}, "<nil>"},
+		"a key":             {good, "<nil>"},
+		"a group":           {of(good), "<nil>"},
+		"a nested group":    {of(of(good)), "<nil>"},
+		"below 0":           {Quorum{Threshold: -1}, "receipt: the threshold of w must be at least 1, found -1"},
+		"keys without it":   {Quorum{Keys: []string{"a"}}, "receipt: w are named, but the threshold is 0"},
+		"groups without it": {Quorum{Groups: []Quorum{good}}, "receipt: w are named, but the threshold is 0"},
+		"too many":          {Quorum{Threshold: 2, Keys: []string{"a"}}, "receipt: 2 w are required, but only 1 are named"},
+		"too many groups":   {Quorum{Threshold: 3, Keys: []string{"a"}, Groups: []Quorum{good}}, "receipt: 3 w are required, but only 2 are named"},
+		"a group of any":    {of(Quorum{Threshold: 1}), group},
+		"a group below 1":   {of(Quorum{}), group},
+		"the second group":  {of(good, Quorum{Threshold: 2, Keys: []string{"a"}}), "receipt: 2 w are required, but only 1 are named"},
+		"in a nested group": {of(good, of(good, Quorum{Threshold: 1})), group},
+	} {
+		if got := fmt.Sprint(c.q.validate("w")); got != c.want {
+			t.Errorf("%s: %s, expected %s", name, got, c.want)
+		}
 	}
 }

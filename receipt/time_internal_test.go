@@ -1,0 +1,23 @@
+package receipt
+
+import "testing"
+
+// TestTimeCharacters verifies that a time is rejected if any of its characters is replaced by one
+// that cannot be in its place.
+func TestTimeCharacters(t *testing.T) {
+	const good = "2026-04-25T19:17:33.123+01:30"
+	if _, err := ParseTime(good); err != nil {
+		t.Fatal(err)
+	}
+	for i := range good {
+		for _, c := range "x/:;-. \x00" {
+			if string(c) == good[i:i+1] || i == 10 && c == ' ' || good[i] == '+' && c == '-' {
+				continue
+			}
+			text := good[:i] + string(c) + good[i+1:]
+			if got, err := ParseTime(text); err == nil {
+				t.Errorf("%s is read as %v", text, got)
+			}
+		}
+	}
+}
