@@ -40,7 +40,7 @@ func dependents(pkg string) []string {
 		"chain":                          {"receipt", "receipt/stream"},
 		"merkle":                         {"merkle/tlog", "receipt/batch", "receipt/stream"},
 		"merkle/tlog":                    {"receipt", "receipt/keys", "receipt/stream"},
-		"receipt":                        {"receipt/stream"},
+		"receipt":                        {"receipt/stream", "internal/foreign"},
 		"receipt/stream":                 {"internal/join"},
 		"receipt/stream/internal/input":  {"receipt/stream"},
 		"receipt/stream/internal/survey": {"receipt/stream", "internal/join"},
