@@ -41,6 +41,10 @@ func TestForeignVerdicts(t *testing.T) {
 			return nil, nil
 		case "odd":
 			return nil, &SignatureError{"odd", "a"}
+		case "malformed":
+			return nil, &SignatureError{CodeMalformedSignature, "a"}
+		case "mismatch":
+			return &Key{ID: "mismatch", Issuers: []string{"i"}}, &SignatureError{CodeAlgorithmMismatch, "a"}
 		case "unknown":
 			return nil, &SignatureError{CodeUnknownKey, "a"}
 		}
@@ -72,6 +76,8 @@ func TestForeignVerdicts(t *testing.T) {
 		"valid":                       {Foreign{Signatures: by("good")}, Policy{}, "verified"},
 		"unsigned":                    {Foreign{}, Policy{}, "undecided unsigned"},
 		"invalid":                     {Foreign{Signatures: by("bad")}, Policy{}, "refuted signature_invalid"},
+		"malformed":                   {Foreign{Signatures: by("good", "malformed")}, Policy{}, "refuted malformed_signature"},
+		"another algorithm":           {Foreign{Signatures: by("good", "mismatch")}, Policy{}, "refuted algorithm_mismatch"},
 		"unknown":                     {Foreign{Signatures: by("unknown")}, Policy{}, "undecided unknown_key"},
 		"silent trust":                {Foreign{Signatures: by("silent")}, Policy{}, "undecided unknown_key"},
 		"odd trust":                   {Foreign{Signatures: by("odd")}, Policy{}, "undecided unknown_key"},
@@ -243,6 +249,20 @@ func TestReachable(t *testing.T) {
 	}
 	if err := reachable(&Policy{Checkpoint: CheckpointRule{Cosigners: Quorum{Threshold: 1}}}, keyTrust{}); err == nil {
 		t.Error("no cosigner is trusted")
+	}
+	issued := one
+	issued.Issuer = "i"
+	own := NoteKey{Key: &Key{ID: "k", Issuers: []string{"i"}, Thumbprint: witness.Thumbprint}}
+	other := NoteKey{Key: &Key{ID: "k", Issuers: []string{"i"}, Thumbprint: [32]byte{2}}}
+	if err := reachable(&issued, keyTrust{keys: []NoteKey{witness, own}}); err == nil || !strings.HasSuffix(err.Error(), `: "w" is a key of the issuer "i"`) {
+		t.Errorf("a witness with the key of the issuer: %v", err)
+	}
+	if err := reachable(&issued, keyTrust{keys: []NoteKey{witness, other}}); err != nil {
+		t.Errorf("%v", err)
+	}
+	again := NoteKey{Key: &Key{ID: "w2", Roles: []Role{RoleWitness}, Thumbprint: witness.Thumbprint}}
+	if err := reachable(&Policy{Witnesses: Quorum{Threshold: 2}}, keyTrust{keys: []NoteKey{witness, again}}); err == nil || !strings.HasSuffix(err.Error(), `"w2" is the same key as "w"`) {
+		t.Errorf("a witness under two names: %v", err)
 	}
 	if err := reachable(&Policy{}, keyTrust{}); err != nil {
 		t.Errorf("%v", err)
