@@ -301,3 +301,82 @@ func TestQuorumValidate(t *testing.T) {
 		}
 	}
 }
+
+// TestPolicyValidate verifies the errors for policies that contradict themselves or that need keys.
+func TestPolicyValidate(t *testing.T) {
+	const noSignatures = "receipt: a policy for integrity only checks no signatures, so it cannot require an issuer or witnesses"
+	const noLogs = "receipt: a policy for integrity only has no keys of logs, so it cannot require a checkpoint"
+	const noKeys = "receipt: no trusted keys; supply at least one, or request integrity only"
+	for name, c := range map[string]struct {
+		p     Policy
+		trust Trust
+		want  string
+	}{
+		"integrity":             {Policy{IntegrityOnly: true}, nil, "<nil>"},
+		"integrity, issuer":     {Policy{IntegrityOnly: true, Issuer: "i"}, nil, noSignatures},
+		"integrity, witnesses":  {Policy{IntegrityOnly: true, Witnesses: Quorum{Threshold: 1}}, nil, noSignatures},
+		"integrity, checkpoint": {Policy{IntegrityOnly: true, Checkpoint: CheckpointRule{Required: true}}, nil, noLogs},
+		"integrity, cosigners":  {Policy{IntegrityOnly: true, Checkpoint: CheckpointRule{Cosigners: Quorum{Threshold: 1}}}, nil, noLogs},
+		"integrity, below none": {Policy{IntegrityOnly: true, Checkpoint: CheckpointRule{Cosigners: Quorum{Threshold: -1}}}, nil, noLogs},
+		"no trust":              {Policy{}, nil, noKeys},
+		"no keys":               {Policy{}, emptyTrust{}, noKeys},
+		"keys":                  {Policy{}, rawTrust{}, "<nil>"},
+		"groups of witnesses":   {Policy{Witnesses: Quorum{Threshold: 1, Groups: []Quorum{{}}}}, rawTrust{}, "receipt: witnesses of receipts have no groups"},
+		"too many witnesses":    {Policy{Witnesses: Quorum{Threshold: 2, Keys: []string{"a"}}}, rawTrust{}, "receipt: 2 witnesses are required, but only 1 are named"},
+		"too many cosigners":    {Policy{Checkpoint: CheckpointRule{Cosigners: Quorum{Threshold: 2, Keys: []string{"a"}}}}, rawTrust{}, "receipt: 2 cosigners are required, but only 1 are named"},
+	} {
+		if got := fmt.Sprint(c.p.validate(c.trust)); got != c.want {
+			t.Errorf("%s: %s, expected %s", name, got, c.want)
+		}
+	}
+}
+
+// An emptyTrust has no keys.
+type emptyTrust struct{ Trust }
+
+func (emptyTrust) Len() int { return 0 }
+
+// TestBatchRecord verifies which result of the batch step is reported, for all pairs of results for
+// proofs and batches.
+func TestBatchRecord(t *testing.T) {
+	none := Check{Status: StatusNotApplicable}
+	passed := Check{Status: StatusPassed, Stated: "proof"}
+	failed := Check{Status: StatusFailed, Code: CodeProofInvalid, Detail: "a"}
+	open := Check{Status: StatusNotChecked, Code: CodeBatchNotChecked, Detail: "a"}
+	other := Check{Status: StatusNotChecked, Code: CodeUnknownKey, Detail: "a"}
+	for i, c := range []struct {
+		inclusion, batch Check
+		strict           bool
+		status           Status
+		code             Code
+	}{
+		{none, none, false, StatusNotApplicable, ""},
+		{passed, none, false, StatusPassed, ""},
+		{none, passed, false, StatusPassed, ""},
+		{passed, failed, false, StatusFailed, CodeProofInvalid},
+		{failed, passed, false, StatusFailed, CodeProofInvalid},
+		{passed, open, false, StatusPassed, ""},
+		{passed, open, true, StatusNotChecked, CodeBatchNotChecked},
+		{passed, other, false, StatusNotChecked, CodeUnknownKey},
+		{none, open, false, StatusNotChecked, CodeBatchNotChecked},
+		{none, open, true, StatusNotChecked, CodeBatchNotChecked},
+		{other, open, false, StatusNotChecked, CodeUnknownKey},
+		{other, failed, false, StatusFailed, CodeProofInvalid},
+	} {
+		v, rep := &Verifier{policy: Policy{Strict: c.strict}}, new(Report)
+		c.inclusion.Step, c.batch.Step = StepBatch, StepBatch
+		batchStep{v}.record(c.inclusion, c.batch, rep)
+		if got := rep.Check(StepBatch); got.Status != c.status || got.Code != c.code {
+			t.Errorf("%d: %+v", i, got)
+		}
+	}
+}
+
+// TestNotesThatUndecide verifies that notes about rules of the caller leave a receipt undecided.
+func TestNotesThatUndecide(t *testing.T) {
+	for code, want := range map[Code]bool{rulePrefix + "limit": true, CodeUnknownKey: true, CodeLinkNotChecked: false, CodeEnvelopeNotChecked: false} {
+		if got := (Note{Code: code}).Undecides(); got != want {
+			t.Errorf("%s: %t", code, got)
+		}
+	}
+}

@@ -78,3 +78,12 @@ func TestParsePolicyRefused(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// TestPolicyIsWhole verifies that every requirement of a policy is parsed, in a policy that has all
+// of them.
+func TestPolicyIsWhole(t *testing.T) {
+	p, _, err := ParsePolicy([]byte(`{"issuer":"i","witnesses":{"threshold":1},"checkpoint":{"required":true},"timestamp":{"required":true}}`))
+	if err != nil || p.Issuer != "i" || p.Witnesses.Threshold != 1 || !p.Checkpoint.Required || !p.Timestamp {
+		t.Errorf("%+v, %v", p, err)
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/receiptkit/receiptkit/receipt"
 )
@@ -143,5 +144,15 @@ func TestParsePrivateRefused(t *testing.T) {
 	}
 	if _, err := ParsePrivate(private(rs256, object{"dp": nil, "dq": nil, "qi": nil})); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestGenerateWithoutRandom verifies that no key is generated if the random source fails.
+func TestGenerateWithoutRandom(t *testing.T) {
+	failed := errors.New("no entropy")
+	for _, name := range []string{MLDSA44, mldsa65} {
+		if key, err := Generate(iotest.ErrReader(failed), name, ""); key != nil || !errors.Is(err, failed) {
+			t.Errorf("%s: %v, %v", name, key, err)
+		}
 	}
 }
