@@ -165,8 +165,37 @@ func TestForeignUnsigned(t *testing.T) {
 	} {
 		var rep Report
 		v.Foreign(nil, &Foreign{Checks: checks}, &rep)
+		if n := len(rep.NotChecked); (n > 1) != (strings.HasSuffix(string(want), " ")) {
+			t.Errorf("%v: %v", checks, rep.NotChecked)
+		}
 		if got := rep.Check(StepSignatures); got.Code != Code(strings.TrimSpace(string(want))) || got.Status != StatusNotChecked {
 			t.Errorf("%v: %+v", checks, got)
+		}
+	}
+}
+
+// TestForeignSignatures verifies that a report lists the signatures, and that it lists equal results
+// once if all signatures are required.
+func TestForeignSignatures(t *testing.T) {
+	trust := rawTrust{check: func(s *ForeignSignature) (*Key, *SignatureError) {
+		return &Key{ID: s.KeyID, Issuers: []string{"i"}}, nil
+	}}
+	v, err := NewVerifier(trust, Policy{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sign := func(id string) ForeignSignature {
+		return ForeignSignature{KeyID: id, Issuer: "i", Messages: [][]byte{nil}}
+	}
+	for all, want := range map[bool]string{false: "a a b", true: "a b"} {
+		var rep Report
+		v.Foreign(nil, &Foreign{Signatures: []ForeignSignature{sign("a"), sign("a"), sign("b")}, All: all}, &rep)
+		var got []string
+		for _, s := range rep.Signatures {
+			got = append(got, s.KeyID)
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("all %t: %q, expected %s", all, got, want)
 		}
 	}
 }

@@ -3,11 +3,16 @@ package receipt
 import "testing"
 
 // TestTimeCharacters verifies that a time is rejected if any of its characters is replaced by one
-// that cannot be in its place.
+// that cannot be in its place, and that nothing may follow it.
 func TestTimeCharacters(t *testing.T) {
 	const good = "2026-04-25T19:17:33.123+01:30"
 	if _, err := ParseTime(good); err != nil {
 		t.Fatal(err)
+	}
+	for _, text := range []string{good + "0", good[:23], good[:23] + "Zx", good[:23] + "zz", good[:23] + "Z "} {
+		if got, err := ParseTime(text); err == nil {
+			t.Errorf("%s is read as %v", text, got)
+		}
 	}
 	for i := range good {
 		for _, c := range "x/:;-. \x00" {
