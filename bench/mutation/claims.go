@@ -119,14 +119,15 @@ func broken(root string, claims []claim) ([]mutant, error) {
 	return slices.DeleteFunc(all, func(m mutant) bool { return !keys[m.key()] }), err
 }
 
-// runClaims tries every mutant in the claims, and reports the mutants that survive the tests of
-// their claim. If several places have the same key, the tests must kill at least one of the
-// mutants.
-func runClaims(ctx context.Context, root string, claims []claim) error {
+// runClaims tries every matching mutant in the claims, and reports the mutants that survive the
+// tests of their claim. If several places have the same key, the tests must kill at least one of
+// the mutants.
+func runClaims(ctx context.Context, root string, claims []claim, matching *regexp.Regexp) error {
 	all, err := broken(root, claims)
 	if err != nil {
 		return err
 	}
+	all = slices.DeleteFunc(all, func(m mutant) bool { return !matching.MatchString(m.String()) })
 	dead := map[string]bool{}
 	for _, list := range byPackage(all) {
 		if err := tryClaims(ctx, root, list, claims, dead); err != nil {
@@ -136,7 +137,7 @@ func runClaims(ctx context.Context, root string, claims []claim) error {
 	survivors := 0
 	for _, c := range claims {
 		for _, key := range c.mutants {
-			if !dead[key] {
+			if killed, tried := dead[key]; tried && !killed {
 				survivors++
 				fmt.Printf("survived    %s: %s\n", key, c.promise)
 			}

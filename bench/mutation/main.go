@@ -73,13 +73,13 @@ func main() {
 		defer cancel()
 	}
 
-	if *ofClaims || *page != "" {
-		os.Exit(exit(claims(ctx, *root, *page)))
-	}
 	matching, err := regexp.Compile(*match)
 	wanted, err2 := regexp.Compile(*tests)
 	if err := errors.Join(err, err2); err != nil {
 		os.Exit(exit(err))
+	}
+	if *ofClaims || *page != "" {
+		os.Exit(exit(claims(ctx, *root, *page, matching)))
 	}
 	mutants, err := findAll(*root, strings.Fields(*list))
 	mutants = slices.DeleteFunc(mutants, func(m mutant) bool { return !matching.MatchString(m.String()) })
@@ -102,13 +102,13 @@ func main() {
 }
 
 // claims writes docs/claims.md, or tries the mutants in the claims.
-func claims(ctx context.Context, root, page string) error {
+func claims(ctx context.Context, root, page string, matching *regexp.Regexp) error {
 	list, err := parseClaims(claimsText)
 	if err != nil {
 		return err
 	}
 	if page == "" {
-		return runClaims(ctx, root, list)
+		return runClaims(ctx, root, list, matching)
 	}
 	text, err := table(root, list)
 	if err != nil {
