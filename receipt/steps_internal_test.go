@@ -1,11 +1,14 @@
 package receipt
 
 import (
+	"bytes"
+	"crypto/ed25519"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/merkle"
 	"github.com/receiptkit/receiptkit/merkle/tlog"
 	"github.com/receiptkit/receiptkit/redact"
 )
@@ -93,6 +96,63 @@ func TestTimeJSON(t *testing.T) {
 	for data, want := range map[string]bool{`"` + text + `"`: true, text: false, `"` + text: false, `"` + text + "x": false, "x" + text + `"`: false, `"`: false, "": false} {
 		if err := new(Time).UnmarshalJSON([]byte(data)); (err == nil) != want {
 			t.Errorf("%s: %v", data, err)
+		}
+	}
+}
+
+// TestDecodeInline verifies that only one encoding of the same bytes is accepted.
+func TestDecodeInline(t *testing.T) {
+	for text, want := range map[string]bool{
+		"": true, "AA==": true, "AAA=": true, "AAAA": true, "AAAAAA==": true,
+		"AB==": false, "AAB=": false, "AA=A": false, "A===": false, "AAA": false, "AA": false, "????": false, "AA\n==": false, "AAAA\n": false, "AAAA\r\n\r\n": false, "AA==AAAA": false, "AAAA====": false,
+	} {
+		if content, ok := decodeInline(new(Report), []byte(text)); ok != want {
+			t.Errorf("%q: %t, %x", text, ok, content)
+		}
+	}
+}
+
+// TestSameTree verifies that two checkpoints describe the same tree only if all of their claims are
+// equal.
+func TestSameTree(t *testing.T) {
+	claims := tlog.Checkpoint{Origin: "o", Size: 3, Root: merkle.Hash{1}}
+	for name, c := range map[string]struct {
+		other tlog.Checkpoint
+		want  bool
+	}{
+		"same":   {claims, true},
+		"origin": {tlog.Checkpoint{Origin: "p", Size: 3, Root: merkle.Hash{1}}, false},
+		"size":   {tlog.Checkpoint{Origin: "o", Size: 4, Root: merkle.Hash{1}}, false},
+		"root":   {tlog.Checkpoint{Origin: "o", Size: 3, Root: merkle.Hash{2}}, false},
+	} {
+		if got := (&checkpoint{claims: claims}).sameTree(&checkpoint{claims: c.other}); got != c.want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+}
+
+// TestSignedBy verifies that a log has signed a checkpoint with a key only if the key has the role
+// and the name of the log, and made one of the signatures.
+func TestSignedBy(t *testing.T) {
+	public := ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize)).Public()
+	other := ed25519.NewKeyFromSeed(bytes.Repeat([]byte{1}, ed25519.SeedSize)).Public()
+	log, err := tlog.NewLog("o", public)
+	if err != nil {
+		t.Fatal(err)
+	}
+	signed := &tlog.Signed{Checkpoint: tlog.Checkpoint{Origin: "o"}, Logs: []*tlog.Log{log}}
+	logs := []Role{RoleCheckpoint}
+	for name, c := range map[string]struct {
+		key  NoteKey
+		want bool
+	}{
+		"the log":      {NoteKey{&Key{Roles: logs, Origin: "o"}, public}, true},
+		"another role": {NoteKey{&Key{Roles: []Role{RoleWitness}, Origin: "o"}, public}, false},
+		"another name": {NoteKey{&Key{Roles: logs, Origin: "p"}, public}, false},
+		"another key":  {NoteKey{&Key{Roles: logs, Origin: "o"}, other}, false},
+	} {
+		if got := signedBy(&c.key, signed); got != c.want {
+			t.Errorf("%s: %t", name, got)
 		}
 	}
 }
