@@ -9,7 +9,10 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/internal/kind"
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/archive"
 )
 
 func reader(text string) *bufio.Reader {
@@ -129,5 +132,47 @@ func TestText(t *testing.T) {
 	}
 	if got := (&Fault{place: "offset 7", Detail: "no item"}).Words(); got != "offset 7: no item" {
 		t.Error(got)
+	}
+}
+
+// TestOtherKinds verifies that an object is described as a policy only if its witnesses are an
+// object.
+func TestOtherKinds(t *testing.T) {
+	for text, want := range map[string]string{`{"witnesses":{}}`: "a policy", `{"witnesses":[]}`: "", `{"witness":{}}`: "", `{"keys":[]}`: "a key set", `{"keys":{}}`: ""} {
+		doc, err := canon.Parse([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := otherKind(doc.Root()); got != want {
+			t.Errorf("%s: %q, expected %q", text, got, want)
+		}
+	}
+}
+
+// TestOpenEnvelopes verifies that a signed envelope is sealed if it contains a receipt or is wrong,
+// and that a third-party receipt is not opened.
+func TestOpenEnvelopes(t *testing.T) {
+	wrong := &receipt.Check{Code: receipt.CodeSyntax}
+	for name, c := range map[string]struct {
+		inside []byte
+		wrong  *receipt.Check
+		format kind.Kind
+		sealed bool
+		text   string
+	}{
+		"no envelope":           {nil, nil, "", false, "{}"},
+		"a receipt":             {[]byte(`{"a":1}`), nil, "", true, `{"a":1}`},
+		"wrong":                 {nil, wrong, "", true, "{}"},
+		"a third-party receipt": {[]byte(`{"a":1}`), wrong, kind.AELLine, false, "{}"},
+	} {
+		d := NewDecoder(archive.NewCodec())
+		d.Unwrap = func(*canon.Document) ([]byte, *receipt.Check, func(*receipt.Verifier, *canon.Document, *receipt.Report)) {
+			return c.inside, c.wrong, nil
+		}
+		got := Contents{Text: []byte("{}"), Format: c.format}
+		d.open(&got)
+		if got.Sealed != c.sealed || string(got.Text) != c.text || got.Syntax != nil || c.format != "" && got.Wrong != nil {
+			t.Errorf("%s: %+v", name, got)
+		}
 	}
 }
