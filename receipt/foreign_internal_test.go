@@ -33,6 +33,10 @@ func TestForeignVerdicts(t *testing.T) {
 			return &Key{ID: "unbound"}, nil
 		case "later":
 			return &Key{ID: "later", Issuers: []string{"i"}, NotBefore: noon}, nil
+		case "until":
+			return &Key{ID: "until", Issuers: []string{"i"}, NotAfter: noon}, nil
+		case "replaced":
+			return &Key{ID: "replaced", Issuers: []string{"i"}, Revoked: &Revocation{At: noon, Reason: "superseded"}}, nil
 		case "witness":
 			return &Key{ID: "witness", Roles: []Role{RoleWitness}}, nil
 		case "log":
@@ -94,6 +98,8 @@ func TestForeignVerdicts(t *testing.T) {
 		"unsure, key in the receipt":  {Foreign{Signatures: with(func(s *ForeignSignature) { s.Unsure, s.Public = "a", []byte{1} }, "")}, Policy{}, "undecided signatures_not_checked"},
 		"unsure, valid":               {Foreign{Signatures: with(unsure, "good")}, Policy{}, "verified"},
 		"no time":                     {Foreign{Signatures: by("later")}, Policy{}, "undecided signatures_not_checked"},
+		"no time, until":              {Foreign{Signatures: by("until")}, Policy{}, "undecided signatures_not_checked"},
+		"no time, replaced":           {Foreign{Signatures: by("replaced")}, Policy{}, "undecided signatures_not_checked"},
 		"in time":                     {Foreign{Signatures: with(func(s *ForeignSignature) { s.At = noon }, "later")}, Policy{}, "verified"},
 		"too early":                   {Foreign{Signatures: with(func(s *ForeignSignature) { s.At = noon.Add(-1) }, "later")}, Policy{}, "refuted key_not_yet_valid"},
 		"required time":               {Foreign{Signatures: by("later")}, Policy{At: noon}, "verified"},
@@ -178,7 +184,7 @@ func TestForeignUnsigned(t *testing.T) {
 // once if all signatures are required.
 func TestForeignSignatures(t *testing.T) {
 	trust := rawTrust{check: func(s *ForeignSignature) (*Key, *SignatureError) {
-		return &Key{ID: s.KeyID, Issuers: []string{"i"}}, nil
+		return &Key{ID: "key " + s.KeyID, Issuers: []string{"i"}}, nil
 	}}
 	v, err := NewVerifier(trust, Policy{})
 	if err != nil {
@@ -187,14 +193,14 @@ func TestForeignSignatures(t *testing.T) {
 	sign := func(id string) ForeignSignature {
 		return ForeignSignature{KeyID: id, Issuer: "i", Messages: [][]byte{nil}}
 	}
-	for all, want := range map[bool]string{false: "a a b", true: "a b"} {
+	for all, want := range map[bool]string{false: "key a, key a, key b", true: "key a, key b"} {
 		var rep Report
 		v.Foreign(nil, &Foreign{Signatures: []ForeignSignature{sign("a"), sign("a"), sign("b")}, All: all}, &rep)
 		var got []string
 		for _, s := range rep.Signatures {
 			got = append(got, s.KeyID)
 		}
-		if strings.Join(got, " ") != want {
+		if strings.Join(got, ", ") != want {
 			t.Errorf("all %t: %q, expected %s", all, got, want)
 		}
 	}
