@@ -321,7 +321,7 @@ func (s batchStep) checkLeaf(doc *canon.Document, id []byte, listed merkle.Hash,
 // not cover the chain, so a stream can have the same content at two positions. The listed hash
 // shows which of these positions is in the batch.
 func checkListedHash(listed canon.Digest, id []byte, hash canon.Digest) Check {
-	if !listed.IsZero() && listed != hash {
+	if listed != hash {
 		return Check{Step: StepBatch, Status: StatusFailed, Code: CodeMerkleRootMismatch, Pointer: hashPointer, Stated: listed.String(), Computed: hash.String(),
 			Detail: "the batch with this root lists another receipt_hash for " + quoted(excerpt(id))}
 	}

@@ -59,8 +59,7 @@ type Batch interface {
 	// Root returns the merkle_root of the receipts in the batch.
 	Root() canon.Digest
 
-	// Find returns the leaf hash and the receipt hash that the batch lists for a receipt_id. The
-	// receipt hash is zero if the batch does not list it.
+	// Find returns the leaf hash and the receipt hash that the batch lists for a receipt_id.
 	Find(receiptID []byte) (leaf merkle.Hash, hash canon.Digest, ok bool)
 
 	// Explain returns a sentence that explains why a receipt in the batch may contain the given
