@@ -198,12 +198,14 @@ func (t *tally) weighWitness(i int, key *Key, result *SignatureResult) {
 	code := t.untimely(key)
 	if code == "" {
 		result.Role = RoleWitness
-		t.counted = addMaterial(t.counted, key.Thumbprint)
+		t.counted = append(t.counted, key.Thumbprint) // noWitness refuses material that is in the list
 		return
 	}
 
 	result.Status, result.Code, result.Detail = SignatureInvalid, code, t.discounted(key, code)
-	t.rejected = addMaterial(t.rejected, key.Thumbprint)
+	if !slices.Contains(t.rejected, key.Thumbprint) {
+		t.rejected = append(t.rejected, key.Thumbprint)
+	}
 	first(&t.why, t.check(i, code, result.Detail))
 }
 
@@ -404,13 +406,6 @@ func first(c *Check, found Check) {
 	if c.Code == "" {
 		*c = found
 	}
-}
-
-func addMaterial(list [][32]byte, material [32]byte) [][32]byte {
-	if slices.Contains(list, material) {
-		return list
-	}
-	return append(list, material)
 }
 
 // algorithmName returns the name of an algorithm, without copying it if it is a common name.

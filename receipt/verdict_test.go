@@ -195,6 +195,7 @@ func TestSignaturePolicy(t *testing.T) {
 		{"witnesses without issuer", "w1 w2", "", witnesses(2), undecided(sig, receipt.CodeUnsigned, "/signatures")},
 		{"expired witness needed", "a wlate", "", witnesses(1), refuted(sig, "key_expired", "/signatures/1")},
 		{"expired witness not enough", "a wlate", "", witnesses(2), undecided(sig, "threshold_not_met", "/signatures")},
+		{"the same expired witness twice", "a wlate wlate", "", witnesses(2), undecided(sig, "threshold_not_met", "/signatures")},
 		{"one witness, valid and expired", "a w1 w1late", "", witnesses(2), undecided(sig, "threshold_not_met", "/signatures")},
 		{"issuer's material is no expired witness", "a awitlate", "", witnesses(1), undecided(sig, "threshold_not_met", "/signatures")},
 		{"another issuer key's material is no witness", "a2 a awitness", "a2", witnesses(1), undecided(sig, "threshold_not_met", "/signatures")},
