@@ -52,6 +52,9 @@ func parseClaims(text string) (list []claim, err error) {
 		case "fuzz":
 			c.fuzz = append(c.fuzz, functions(words)...)
 		case "mutant":
+			if slices.ContainsFunc(list, func(c claim) bool { return slices.Contains(c.mutants, rest) }) {
+				return nil, fmt.Errorf("claims.txt: the mutant %q is named twice, but it is tried only once", rest)
+			}
 			c.mutants = append(c.mutants, rest)
 		case "corpus":
 			c.codes = words

@@ -50,7 +50,7 @@ func TestClaimsDiffer(t *testing.T) {
 			t.Errorf("nothing is missing in %q", text)
 		}
 	}
-	for _, text := range []string{"test: receipt TestEveryLeaf", "README.md: a\nnothing", "README.md: a\nproof: b"} {
+	for _, text := range []string{"test: receipt TestEveryLeaf", "README.md: a\nnothing", "README.md: a\nproof: b", "README.md: a\nmutant: m\nREADME.md: b\nmutant: m"} {
 		if _, err := parseClaims(text); err == nil || !strings.Contains(err.Error(), "claims.txt") {
 			t.Errorf("%q: %v", text, err)
 		}
