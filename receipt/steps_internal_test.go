@@ -1,17 +1,67 @@
 package receipt
 
 import (
-	"bytes"
-	"crypto/ed25519"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/merkle"
-	"github.com/receiptkit/receiptkit/merkle/tlog"
-	"github.com/receiptkit/receiptkit/redact"
 )
+
+// TestSignatureNote verifies that only a receipt with signatures has a note about their members.
+func TestSignatureNote(t *testing.T) {
+	for total, want := range map[int]int{0: 0, 1: 1} {
+		rep := new(Report)
+		if (&tally{rep: rep, total: total}).notes(); len(rep.NotChecked) != want {
+			t.Errorf("%d signatures: %v", total, rep.NotChecked)
+		}
+	}
+}
+
+// TestBatchRecord verifies which result of the batch step is reported, for all pairs of results for
+// proofs and batches.
+func TestBatchRecord(t *testing.T) {
+	none := Check{Status: StatusNotApplicable}
+	passed := Check{Status: StatusPassed, Stated: "proof"}
+	failed := Check{Status: StatusFailed, Code: CodeProofInvalid, Detail: "a"}
+	open := Check{Status: StatusNotChecked, Code: CodeBatchNotChecked, Detail: "a"}
+	other := Check{Status: StatusNotChecked, Code: CodeUnknownKey, Detail: "a"}
+	for i, c := range []struct {
+		inclusion, batch Check
+		strict           bool
+		status           Status
+		code             Code
+	}{
+		{none, none, false, StatusNotApplicable, ""},
+		{passed, none, false, StatusPassed, ""},
+		{none, passed, false, StatusPassed, ""},
+		{passed, failed, false, StatusFailed, CodeProofInvalid},
+		{failed, passed, false, StatusFailed, CodeProofInvalid},
+		{passed, open, false, StatusPassed, ""},
+		{passed, open, true, StatusNotChecked, CodeBatchNotChecked},
+		{passed, other, false, StatusNotChecked, CodeUnknownKey},
+		{none, open, false, StatusNotChecked, CodeBatchNotChecked},
+		{none, open, true, StatusNotChecked, CodeBatchNotChecked},
+		{other, open, false, StatusNotChecked, CodeUnknownKey},
+		{other, failed, false, StatusFailed, CodeProofInvalid},
+	} {
+		v, rep := &Verifier{policy: Policy{Strict: c.strict}}, new(Report)
+		c.inclusion.Step, c.batch.Step = StepBatch, StepBatch
+		batchStep{v}.record(c.inclusion, c.batch, rep)
+		if got := rep.Check(StepBatch); got.Status != c.status || got.Code != c.code {
+			t.Errorf("%d: %+v", i, got)
+		}
+	}
+}
+
+// TestNotesThatUndecide verifies that notes about rules of the caller leave a receipt undecided.
+func TestNotesThatUndecide(t *testing.T) {
+	for code, want := range map[Code]bool{rulePrefix + "limit": true, CodeUnknownKey: true, CodeLinkNotChecked: false, CodeEnvelopeNotChecked: false} {
+		if got := (Note{Code: code}).Undecides(); got != want {
+			t.Errorf("%s: %t", code, got)
+		}
+	}
+}
 
 // TestLimitOfCaller verifies that a document is undecided only if it exceeds a lower limit of the
 // caller, and not if it is invalid or exceeds a limit of the format.
@@ -34,21 +84,6 @@ func TestLimitOfCaller(t *testing.T) {
 		}
 	}
 }
-
-// TestCompared verifies that evidence with anything besides the result of a comparison is
-// recognized.
-func TestCompared(t *testing.T) {
-	if (&Evidence{}).compared() || !(&Evidence{Checkpoint: new(Checkpoint)}).compared() || !(&Evidence{Uncompared: "a"}).compared() {
-		t.Error("only the result of a comparison")
-	}
-	for i, e := range []Evidence{{Proofs: make([]*tlog.Proof, 1)}, {Batches: make([]Batch, 1)}, {Timestamps: make([]Timestamp, 1)}, {Materials: noMaterials{}}, {Disclosures: make([]*redact.Disclosures, 1)}} {
-		if e.Uncompared = "a"; e.compared() {
-			t.Errorf("%d: compared", i)
-		}
-	}
-}
-
-type noMaterials struct{ Materials }
 
 // TestTimeContradicted verifies that a receipt is refuted if it existed before its time of issue,
 // unless the source did not report that time.
@@ -90,16 +125,6 @@ func TestReplayNotReported(t *testing.T) {
 	}
 }
 
-// TestTimeJSON verifies that only a string in quotation marks is a time.
-func TestTimeJSON(t *testing.T) {
-	const text = "2026-04-25T19:17:33Z"
-	for data, want := range map[string]bool{`"` + text + `"`: true, text: false, `"` + text: false, `"` + text + "x": false, "x" + text + `"`: false, `"`: false, "": false} {
-		if err := new(Time).UnmarshalJSON([]byte(data)); (err == nil) != want {
-			t.Errorf("%s: %v", data, err)
-		}
-	}
-}
-
 // TestDecodeInline verifies that only one encoding of the same bytes is accepted.
 func TestDecodeInline(t *testing.T) {
 	for text, want := range map[string]bool{
@@ -112,47 +137,43 @@ func TestDecodeInline(t *testing.T) {
 	}
 }
 
-// TestSameTree verifies that two checkpoints describe the same tree only if all of their claims are
-// equal.
-func TestSameTree(t *testing.T) {
-	claims := tlog.Checkpoint{Origin: "o", Size: 3, Root: merkle.Hash{1}}
-	for name, c := range map[string]struct {
-		other tlog.Checkpoint
-		want  bool
-	}{
-		"same":   {claims, true},
-		"origin": {tlog.Checkpoint{Origin: "p", Size: 3, Root: merkle.Hash{1}}, false},
-		"size":   {tlog.Checkpoint{Origin: "o", Size: 4, Root: merkle.Hash{1}}, false},
-		"root":   {tlog.Checkpoint{Origin: "o", Size: 3, Root: merkle.Hash{2}}, false},
+// TestOddNames verifies which names may contain a secret.
+func TestOddNames(t *testing.T) {
+	for name, want := range map[string]bool{
+		"": false, "12345678": false, "123456789": true, "abcdefghijklmnopqrstuvwxyz": false, "receipt_hash": false,
+		"abcdefghA": true, "abcdefgh{": true, "abcdefgh`": true, "abcdefghé": true, "abcdefgh-": true,
 	} {
-		if got := (&checkpoint{claims: claims}).sameTree(&checkpoint{claims: c.other}); got != c.want {
-			t.Errorf("%s: %t", name, got)
+		if got := odd(name); got != want {
+			t.Errorf("%q: %t", name, got)
+		}
+		if got := anyOdd("/cost/" + name + "/total"); got != want {
+			t.Errorf("in a pointer, %q: %t", name, got)
 		}
 	}
 }
 
-// TestSignedBy verifies that a log has signed a checkpoint with a key only if the key has the role
-// and the name of the log, and made one of the signatures.
-func TestSignedBy(t *testing.T) {
-	public := ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize)).Public()
-	other := ed25519.NewKeyFromSeed(bytes.Repeat([]byte{1}, ed25519.SeedSize)).Public()
-	log, err := tlog.NewLog("o", public)
+// TestBareChecks verifies that a check with any content besides its status is not bare.
+func TestBareChecks(t *testing.T) {
+	if !(&Check{Step: StepHash, Status: StatusPassed}).bare() {
+		t.Error("a status")
+	}
+	for i, c := range []Check{{Code: "a"}, {Pointer: "a"}, {Stated: "a"}, {Computed: "a"}, {Detail: "a"}, {Hint: "a"}, {Cause: "a"}, {Related: Place{Source: "a"}}} {
+		if c.bare() {
+			t.Errorf("%d: %+v", i, c)
+		}
+	}
+}
+
+// TestMaterialsNeedSchema verifies that materials are checked only if the receipt matches the
+// schema.
+func TestMaterialsNeedSchema(t *testing.T) {
+	doc, err := canon.Parse([]byte(`{"replay_input":{"materials":[{"bytes_base64":"?"}]}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
-	signed := &tlog.Signed{Checkpoint: tlog.Checkpoint{Origin: "o"}, Logs: []*tlog.Log{log}}
-	logs := []Role{RoleCheckpoint}
-	for name, c := range map[string]struct {
-		key  NoteKey
-		want bool
-	}{
-		"the log":      {NoteKey{&Key{Roles: logs, Origin: "o"}, public}, true},
-		"another role": {NoteKey{&Key{Roles: []Role{RoleWitness}, Origin: "o"}, public}, false},
-		"another name": {NoteKey{&Key{Roles: logs, Origin: "p"}, public}, false},
-		"another key":  {NoteKey{&Key{Roles: logs, Origin: "o"}, other}, false},
-	} {
-		if got := signedBy(&c.key, signed); got != c.want {
-			t.Errorf("%s: %t", name, got)
+	for holds, want := range map[bool]Status{false: StatusPassed, true: StatusFailed} {
+		if c := weighMaterials(doc.Root(), nil, new(watched), holds, new(Report)); c.Status != want {
+			t.Errorf("schema holds %t: %+v", holds, c)
 		}
 	}
 }

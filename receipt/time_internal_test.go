@@ -1,6 +1,18 @@
 package receipt
 
-import "testing"
+import (
+	"testing"
+)
+
+// TestTimeJSON verifies that only a string in quotation marks is a time.
+func TestTimeJSON(t *testing.T) {
+	const text = "2026-04-25T19:17:33Z"
+	for data, want := range map[string]bool{`"` + text + `"`: true, text: false, `"` + text: false, `"` + text + "x": false, "x" + text + `"`: false, `"`: false, "": false} {
+		if err := new(Time).UnmarshalJSON([]byte(data)); (err == nil) != want {
+			t.Errorf("%s: %v", data, err)
+		}
+	}
+}
 
 // TestTimeCharacters verifies that a time is rejected if any of its characters is replaced by one
 // that cannot be in its place, and that nothing may follow it.

@@ -2,33 +2,29 @@ package receipt
 
 import (
 	"testing"
-
-	"github.com/receiptkit/receiptkit/canon"
 )
 
-// TestOddNames verifies which names may contain a secret.
-func TestOddNames(t *testing.T) {
-	for name, want := range map[string]bool{
-		"": false, "12345678": false, "123456789": true, "abcdefghijklmnopqrstuvwxyz": false, "receipt_hash": false,
-		"abcdefghA": true, "abcdefgh{": true, "abcdefgh`": true, "abcdefghé": true, "abcdefgh-": true,
+// TestGapHint verifies that the hint about a gap names the last receipt before it, if it is known.
+func TestGapHint(t *testing.T) {
+	for want, c := range map[string]Check{
+		"the receipts up to a:3 are connected": {Cause: CausePredecessorMissing, Related: Place{Source: "a", Index: 3}},
+		"":                                     {Cause: CausePredecessorMissing},
 	} {
-		if got := odd(name); got != want {
-			t.Errorf("%q: %t", name, got)
+		if c.word(); c.Hint != want {
+			t.Errorf("%q, expected %q", c.Hint, want)
 		}
-		if got := anyOdd("/cost/" + name + "/total"); got != want {
-			t.Errorf("in a pointer, %q: %t", name, got)
-		}
+	}
+	other := Check{Cause: CausePredecessorOther, Related: Place{Source: "a", Index: 3}}
+	if other.word(); other.Hint != "" {
+		t.Errorf("another cause: %q", other.Hint)
 	}
 }
 
-// TestBareChecks verifies that a check with any content besides its status is not bare.
-func TestBareChecks(t *testing.T) {
-	if !(&Check{Step: StepHash, Status: StatusPassed}).bare() {
-		t.Error("a status")
-	}
-	for i, c := range []Check{{Code: "a"}, {Pointer: "a"}, {Stated: "a"}, {Computed: "a"}, {Detail: "a"}, {Hint: "a"}, {Cause: "a"}, {Related: Place{Source: "a"}}} {
-		if c.bare() {
-			t.Errorf("%d: %+v", i, c)
+// TestRoleList verifies that a key without roles is described as an issuer key.
+func TestRoleList(t *testing.T) {
+	for want, roles := range map[string][]Role{"issuer": nil, "witness": {RoleWitness}, "witness, checkpoint": {RoleWitness, RoleCheckpoint}} {
+		if got := roleList(roles); got != want {
+			t.Errorf("%v: %s", roles, got)
 		}
 	}
 }
@@ -52,20 +48,6 @@ func TestLinkWords(t *testing.T) {
 		c.Step, c.Status = StepLink, StatusFailed
 		if c.word(); c.Detail != want {
 			t.Errorf("%s: %s, expected %s", c.Cause, c.Detail, want)
-		}
-	}
-}
-
-// TestMaterialsNeedSchema verifies that materials are checked only if the receipt matches the
-// schema.
-func TestMaterialsNeedSchema(t *testing.T) {
-	doc, err := canon.Parse([]byte(`{"replay_input":{"materials":[{"bytes_base64":"?"}]}}`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for holds, want := range map[bool]Status{false: StatusPassed, true: StatusFailed} {
-		if c := weighMaterials(doc.Root(), nil, new(watched), holds, new(Report)); c.Status != want {
-			t.Errorf("schema holds %t: %+v", holds, c)
 		}
 	}
 }
