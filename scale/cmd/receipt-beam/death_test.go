@@ -8,13 +8,13 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/x/beamx"
 
 	"github.com/receiptkit/receiptkit/fixtures/lake"
@@ -39,9 +39,7 @@ func (d *dying) ProcessElement(element []byte, emit func([]byte)) {
 	emit(element)
 }
 
-func init() {
-	register.DoFn2x0[[]byte, func([]byte)](&dying{})
-}
+func init() { beam.RegisterDoFn(reflect.TypeFor[dying]()) }
 
 // jobOf returns the job that a command line specifies.
 func jobOf(t *testing.T, args ...string) *job {

@@ -1,7 +1,7 @@
 package main
 
 import (
-	"context"
+	"reflect"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
@@ -10,24 +10,29 @@ import (
 // group is the type of the functions through which Beam passes the values for a key.
 type group = func(*[]byte) bool
 
-// init registers the functions that Beam calls on workers. Beam finds them by name and calls them
-// without reflection.
+// init registers the functions that Beam calls on workers. Beam finds them by name. It calls methods
+// through reflection, because the generic functions of package register, which avoid that, take
+// minutes to compile.
 func init() {
-	register.DoFn4x1[context.Context, []byte, func(int, []byte), func(int, []byte), error](&leafReading{})
-	register.DoFn3x1[int, group, func(int, uint64), error](&startSources{})
-	register.DoFn4x1[int, func(*uint64) bool, group, func(int, []byte), error](&growBranches{})
-	register.DoFn4x1[int, group, group, func([]byte), error](&plantTree{})
-	register.DoFn6x1[context.Context, []byte, func([]byte, []byte), func([]byte), func(int, []byte), func(int, int64), error](&firstReading{})
-	register.DoFn5x1[[]byte, group, func([]byte), func([]byte), func(int, []byte), error](&idGroup{})
-	register.DoFn2x1[[]byte, func([]byte, []byte), error](&dealParts{})
-	register.DoFn5x1[[]byte, group, func([]byte), func([]byte, []byte), func([]byte, []byte), error](&digestGroup{})
-	register.Combiner1[[]byte](&addStrands{})
-	register.DoFn6x1[[]byte, group, group, func([]byte), func(int, []byte), func(int, []byte), error](&streamGroup{})
-	register.DoFn5x1[int, group, func(*int64) bool, func([]byte), func(int, []byte), error](&forgive{})
-	register.DoFn3x1[[]byte, func(int, []byte), func(int, []byte), error](&tally{})
-	register.DoFn5x1[int, group, group, func(int, []byte), func(int, []byte), error](&deal{})
-	register.DoFn5x1[context.Context, int, group, group, func(int, []byte), error](&secondReading{})
-	register.DoFn6x1[context.Context, int, group, group, group, group, error](&conclude{})
+	for _, fn := range []reflect.Type{
+		reflect.TypeFor[leafReading](),
+		reflect.TypeFor[startSources](),
+		reflect.TypeFor[growBranches](),
+		reflect.TypeFor[plantTree](),
+		reflect.TypeFor[firstReading](),
+		reflect.TypeFor[idGroup](),
+		reflect.TypeFor[dealParts](),
+		reflect.TypeFor[digestGroup](),
+		reflect.TypeFor[addStrands](),
+		reflect.TypeFor[streamGroup](),
+		reflect.TypeFor[forgive](),
+		reflect.TypeFor[tally](),
+		reflect.TypeFor[deal](),
+		reflect.TypeFor[secondReading](),
+		reflect.TypeFor[conclude](),
+	} {
+		beam.RegisterDoFn(fn)
+	}
 	register.Function2x2(underOne)
 	register.Emitter1[[]byte]()
 	register.Emitter2[[]byte, []byte]()
