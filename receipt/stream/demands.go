@@ -122,10 +122,16 @@ func (d *demands) concludeAfter(s *Summary) {
 // firstOf returns the link of the first receipt in a segment.
 func firstOf(g chain.Segment) chain.Link { return chain.Link{First: g.First, Previous: g.Previous} }
 
+// sortFindings sorts findings by stream. Findings without a stream come first.
 func sortFindings(list []Finding) {
 	slices.SortStableFunc(list, func(a, b Finding) int {
-		if a.Stream == nil || b.Stream == nil {
+		switch {
+		case a.Stream == nil && b.Stream == nil:
 			return 0
+		case a.Stream == nil:
+			return -1
+		case b.Stream == nil:
+			return 1
 		}
 		return a.Stream.Compare(*b.Stream)
 	})

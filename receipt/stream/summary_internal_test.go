@@ -114,10 +114,13 @@ func TestHeadsOfParts(t *testing.T) {
 
 // TestFindingsSorted verifies that findings about streams are sorted by stream, after the others.
 func TestFindingsSorted(t *testing.T) {
-	list := []Finding{{Code: "x"}, {Stream: &chain.Stream{Issuer: "b"}}, {Stream: &chain.Stream{Issuer: "a"}}}
+	a, b := &chain.Stream{Issuer: "a"}, &chain.Stream{Issuer: "b"}
+	list := []Finding{{Code: "1"}, {Code: "5", Stream: b}, {Code: "2"}, {Code: "3", Stream: a}, {Code: "4", Stream: a}}
 	sortFindings(list)
-	if list[0].Stream != nil || list[1].Stream.Issuer != "a" || list[2].Stream.Issuer != "b" {
-		t.Errorf("%+v", list)
+	for i, f := range list {
+		if f.Code != receipt.Code(fmt.Sprint(i+1)) {
+			t.Errorf("%+v", list)
+		}
 	}
 }
 
