@@ -107,10 +107,7 @@ func (w *wire) carry(client net.Conn, address string) {
 // direction. An error may state that nothing was stored only if that is true, and a retry with the
 // same draft must return the receipt.
 func TestCut(t *testing.T) {
-	step := int64(97)
-	if testsize.Full() {
-		step = 3
-	}
+	step := int64(testsize.Of(97, 11, 3))
 	server := pgserver.Start(t)
 	address := create(t, server)
 	direct, w := open(t, address), newWire(t, address)
