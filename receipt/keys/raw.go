@@ -35,10 +35,10 @@ func rawKeys(s *Set, sig *receipt.ForeignSignature) (list []*PublicKey) {
 		return list
 	}
 	for _, k := range s.keys {
-		public, _ := k.material.(ed25519.PublicKey)
+		public, ok := k.material.(ed25519.PublicKey)
 		switch {
-		case sig.Public != nil && public.Equal(ed25519.PublicKey(sig.Public)),
-			sig.Public == nil && sig.Role != "" && k.Has(sig.Role),
+		case ok && public.Equal(ed25519.PublicKey(sig.Public)),
+			sig.Public == nil && k.Has(sig.Role), // no key has the role ""
 			sig.Public == nil && sig.Role == "" && slices.Contains(k.Issuers, sig.Issuer):
 			list = append(list, k)
 		}
