@@ -49,7 +49,7 @@ func rawKeys(s *Set, sig *receipt.ForeignSignature) (list []*PublicKey) {
 func checkRaw(k *PublicKey, message []byte, sig *receipt.ForeignSignature) *receipt.SignatureError {
 	alg, ok := algorithmOf(k.Algorithm)
 	switch {
-	case sig.Algorithm != "" && !fits(k.Algorithm, sig.Algorithm) && !known(sig.Algorithm):
+	case sig.Algorithm != "" && !known(sig.Algorithm):
 		return refuse(receipt.CodeUnsupportedAlgorithm, "algorithm %s is not one of the fixed list", quote(sig.Algorithm))
 	case sig.Algorithm != "" && !fits(k.Algorithm, sig.Algorithm):
 		return refuse(receipt.CodeAlgorithmMismatch, "%s is a key for %s, the signature names %s", quote(k.ID), k.Algorithm, quote(sig.Algorithm))

@@ -18,10 +18,12 @@ func TestRevokedUnderEveryID(t *testing.T) {
 		`,"revoked":{"at":3000}`:                 "2000 compromised, exp -",
 		`,"revoked":{"at":1000}`:                 "1000 , exp -",
 		`,"revoked":{"at":1000,"reason":"lost"}`: "1000 lost, exp -",
+		`,"revoked":{"at":2000,"reason":"lost"}`: "2000 lost, exp -",
 		`,"revoked":{"at":1000,"reason":"superseded"}`:            "2000 compromised, exp 1000",
 		`,"exp":900,"revoked":{"at":1000,"reason":"superseded"}`:  "2000 compromised, exp 900",
 		`,"exp":1100,"revoked":{"at":1000,"reason":"superseded"}`: "2000 compromised, exp 1000",
 		`,"nbf":1000,"revoked":{"at":1000,"reason":"superseded"}`: "1000 compromised, exp -",
+		`,"nbf":3000,"revoked":{"at":3000,"reason":"superseded"}`: "2000 compromised, exp -",
 	} {
 		set, err := keys.ParseSet([]byte(`{"keys":[` + stolen + `,{"kid":"b",` + x + other + `}]}`))
 		if err != nil {

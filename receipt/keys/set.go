@@ -135,9 +135,6 @@ func ended(keys []*PublicKey) []*PublicKey {
 			first[k.Thumbprint] = r
 		}
 	}
-	if len(first) == 0 {
-		return keys
-	}
 
 	list := slices.Clone(keys)
 	for i, k := range list {

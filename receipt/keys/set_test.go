@@ -63,6 +63,38 @@ func TestSetMembers(t *testing.T) {
 	if _, ok := set.lookup("d"); ok {
 		t.Error("found a key that is not there")
 	}
+	for _, s := range []*Set{set, {}} {
+		if same, err := s.With(); same != s || err != nil {
+			t.Errorf("a set of %d keys changes without other keys: %v", s.Len(), err)
+		}
+	}
+}
+
+// TestValidity verifies the names under which a trust file states the period of a key.
+func TestValidity(t *testing.T) {
+	for name, tc := range map[string]struct {
+		members    object
+		begin, end int64 // 0: not set
+	}{
+		"no period":          {object{}, 0, 0},
+		"numbers":            {object{"nbf": 1000, "exp": 2000}, 1000, 2000},
+		"texts":              {object{"valid_from": "1970-01-01T00:16:40Z", "valid_until": "1970-01-01T01:33:20+01:00"}, 1000, 2000},
+		"one of each":        {object{"nbf": 1000, "valid_until": "1970-01-01T00:33:20Z"}, 1000, 2000},
+		"numbers take over":  {object{"nbf": 1000, "valid_from": "1970-01-01T00:00:01Z", "exp": 2000, "valid_until": "1970-01-01T00:00:02Z"}, 1000, 2000},
+		"a text is not read": {object{"exp": 2000, "valid_until": false}, 0, 2000},
+	} {
+		k := mustSet(t, ed25519JWK(t, "k", rfc8032Public).with(tc.members)).Keys()[0]
+		begin, end := int64(0), int64(0)
+		if !k.NotBefore.IsZero() {
+			begin = k.NotBefore.Unix()
+		}
+		if !k.NotAfter.IsZero() {
+			end = k.NotAfter.Unix()
+		}
+		if begin != tc.begin || end != tc.end {
+			t.Errorf("%s: from %d to %d, want %d and %d", name, begin, end, tc.begin, tc.end)
+		}
+	}
 }
 
 // TestThumbprint verifies the thumbprints in RFC 8037 appendix A.3 and RFC 7638 section 3.1.
@@ -141,6 +173,10 @@ func TestSetRefused(t *testing.T) {
 		{"issuers empty string", ed(object{"issuers": []string{""}}), bad, "/keys/0/issuers", "not empty"},
 		{"roles", ed(object{"roles": []string{"admin"}}), bad, "/keys/0/roles", `"admin"`},
 		{"origin", ed(object{"origin": 1}), bad, "/keys/0/origin", "origin"},
+		{"roles text", ed(object{"roles": "issuer"}), bad, "/keys/0/roles", "array"},
+		{"valid_from", ed(object{"valid_from": "2026-01-01"}), bad, "/keys/0/valid_from", "RFC 3339"},
+		{"valid_until", ed(object{"valid_until": 2000}), bad, "/keys/0/valid_until", "RFC 3339"},
+		{"valid_from = valid_until", ed(object{"valid_from": "2026-01-01T00:00:00Z", "valid_until": "2026-01-01T00:00:00Z"}), bad, "/keys/0/exp", "never valid"},
 		{"revoked true", ed(object{"revoked": true}), bad, "/keys/0/revoked", "seconds since 1970"},
 		{"revoked without at", ed(object{"revoked": object{"reason": "x"}}), bad, "/keys/0/revoked", "seconds since 1970"},
 		{"revoked at", ed(object{"revoked": object{"at": "now"}}), bad, "/keys/0/revoked/at", "whole seconds"},
@@ -171,6 +207,7 @@ func TestSetRefused(t *testing.T) {
 		{"174 off curve", ec(object{"y": p256X}), weakKey, "/keys/0/x", "not a point"},
 		{"174 infinity", ec(object{"x": encodeURL(make([]byte, 32)), "y": encodeURL(make([]byte, 32))}), weakKey, "/keys/0/x", "not a point"},
 		{"174 short x", ec(object{"x": x31}), bad, "/keys/0/x", "31 bytes"},
+		{"174 short y", ec(object{"y": x31}), bad, "/keys/0/y", "31 bytes"},
 		{"174 leading zero", ec(object{"x": x33}), bad, "/keys/0/x", "33 bytes"},
 		{"174 crv", ec(object{"crv": "P-384"}), bad, "/keys/0/x", "expected 48"},
 		{"174 secp256k1", ec(object{"crv": "secp256k1"}), bad, "/keys/0/crv", "secp256k1"},
@@ -245,6 +282,15 @@ func TestSetSyntax(t *testing.T) {
 	e, ok := errors.AsType[*canon.SyntaxError](err)
 	if !ok || e.Code != "duplicate_name" {
 		t.Errorf("%v", err)
+	}
+	for text, want := range map[string]string{
+		`{"keys":[{"kid":"a","kid":"b"}]}`: `key file: line 1, column 21 (offset 20, at "/keys/0/kid"): duplicate member name "kid"`,
+		`{"keys":[{"kid":"a"}]}`:           `key file: at /keys/0/kty: key "a": expected kty, the key type, as a string`,
+		`[]`:                               `key file: this is an array; a JWK Set is an object: {"keys": […]}`,
+	} {
+		if _, err := ParseSet([]byte(text)); err == nil || err.Error() != want {
+			t.Errorf("%s: %v", text, err)
+		}
 	}
 	if _, err := ParseSet([]byte(strings.Repeat(" ", MaxSetBytes) + "{}")); err == nil || !strings.Contains(err.Error(), "4") {
 		t.Errorf("%v", err)
