@@ -237,10 +237,7 @@ func checkMaterial(pub crypto.PublicKey) (material, string, *SetError) {
 		}
 
 		// Encode and decode the key, which checks the point and makes a copy.
-		point, err := pub.Bytes()
-		if err != nil {
-			return nil, "", weak("", "the ECDSA public key is not a point of its curve")
-		}
+		point, _ := pub.Bytes() // nil if the key is not a point
 		clone, err := ecdsa.ParseUncompressedPublicKey(curve, point)
 		if err != nil {
 			return nil, "", weak("", "the ECDSA public key is not a point of its curve")

@@ -119,6 +119,28 @@ func TestForeignCurves(t *testing.T) {
 	}
 }
 
+// TestIncompleteKeys verifies that a public key that lacks a part, or whose point is not on its
+// curve, is rejected and causes no panic.
+func TestIncompleteKeys(t *testing.T) {
+	x, y := big.NewInt(1), big.NewInt(2)
+	for _, tc := range []struct {
+		pub  crypto.PublicKey
+		code receipt.Code
+		part string
+	}{
+		{(*ecdsa.PublicKey)(nil), receipt.CodeInvalidKeySet, "without a curve or a point"},
+		{&ecdsa.PublicKey{X: x, Y: y}, receipt.CodeInvalidKeySet, "without a curve or a point"},
+		{&ecdsa.PublicKey{Curve: elliptic.P256(), Y: y}, receipt.CodeInvalidKeySet, "without a curve or a point"},
+		{&ecdsa.PublicKey{Curve: elliptic.P256(), X: x}, receipt.CodeInvalidKeySet, "without a curve or a point"},
+		{&ecdsa.PublicKey{Curve: elliptic.P256(), X: x, Y: y}, receipt.CodeWeakKey, "not a point of its curve"},
+		{(*rsa.PublicKey)(nil), receipt.CodeInvalidKeySet, "without a modulus"},
+		{&rsa.PublicKey{E: 65537}, receipt.CodeInvalidKeySet, "without a modulus"},
+	} {
+		_, err := FromPublic(tc.pub, "k", rs256)
+		wantRefused(t, err, tc.code, tc.part)
+	}
+}
+
 // TestNoDefaultID verifies that a value that is not a key has no default ID.
 func TestNoDefaultID(t *testing.T) {
 	digest := sha256.Sum256(nil)

@@ -6,6 +6,7 @@ import (
 	"crypto/rsa"
 	"encoding/json"
 	"errors"
+	"math/big"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -120,6 +121,7 @@ func TestParsePrivateRefused(t *testing.T) {
 		{"a set", setJSON(t, ecJWK("k")), "JWK Set"},
 		{"PEM", []byte("-----BEGIN PRIVATE KEY-----\n"), "PEM"},
 		{"an array", []byte("[]"), "JSON object"},
+		{"no type", []byte("{}"), "the key type"},
 		{"empty", nil, "key file"},
 		{"large", append(bytes.Repeat([]byte{' '}, 1<<20), "{}"...), "key file"},
 	} {
@@ -144,6 +146,35 @@ func TestParsePrivateRefused(t *testing.T) {
 	}
 	if _, err := ParsePrivate(private(rs256, object{"dp": nil, "dq": nil, "qi": nil})); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestCheckPrimes verifies that numbers that cannot belong to an RSA key are rejected before
+// crypto/rsa computes with them.
+func TestCheckPrimes(t *testing.T) {
+	large := new(big.Int).Lsh(big.NewInt(1), maxModulus) // has one bit more than maxModulus
+	for _, tc := range []struct {
+		n       *big.Int
+		d, p, q int64
+		ok      bool
+	}{
+		{big.NewInt(15), 1, 1, 1, true}, {big.NewInt(15), 14, 14, 14, true}, {new(big.Int).Rsh(large, 1), 3, 3, 5, true}, {large, 3, 3, 5, false},
+		{big.NewInt(15), 0, 3, 5, false}, {big.NewInt(15), -1, 3, 5, false}, {big.NewInt(15), 15, 3, 5, false},
+		{big.NewInt(15), 3, 0, 5, false}, {big.NewInt(15), 3, -1, 5, false}, {big.NewInt(15), 3, 15, 5, false},
+		{big.NewInt(15), 3, 3, 0, false}, {big.NewInt(15), 3, 3, -1, false}, {big.NewInt(15), 3, 3, 15, false},
+	} {
+		if err := checkPrimes(tc.n, big.NewInt(tc.d), big.NewInt(tc.p), big.NewInt(tc.q)); (err == nil) != tc.ok {
+			t.Errorf("%d bits, d = %d, p = %d, q = %d: %v", tc.n.BitLen(), tc.d, tc.p, tc.q, err)
+		}
+	}
+}
+
+// TestThreePrimes verifies that an RSA key with three primes is not written as a JWK, which would
+// contain only two of them.
+func TestThreePrimes(t *testing.T) {
+	list, err := privateMembers(&rsa.PrivateKey{D: big.NewInt(1), Primes: []*big.Int{big.NewInt(3), big.NewInt(5), big.NewInt(7)}})
+	if list != nil || err == nil || !strings.Contains(err.Error(), "more than two primes") {
+		t.Errorf("%d members, %v", len(list), err)
 	}
 }
 

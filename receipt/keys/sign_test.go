@@ -212,6 +212,18 @@ func TestSignerContext(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+	for _, name := range []string{Ed25519, es256} {
+		s := NewSigner(testKeys()[name], nil)
+		if sig, err := s.Sign(ctx, []byte(envelopeText)); !errors.Is(err, context.Canceled) || sig != (receipt.Signature{}) {
+			t.Errorf("%s, envelope: %v, %v", name, sig, err)
+		}
+		if sig, err := s.SignCOSE(ctx, []byte(coseMark)); !errors.Is(err, context.Canceled) || sig != nil {
+			t.Errorf("%s, COSE: %v, %v", name, sig, err)
+		}
+		if token, err := s.SignObject(ctx, []byte("{}")); !errors.Is(err, context.Canceled) || token != "" {
+			t.Errorf("%s, object: %v, %v", name, token, err)
+		}
+	}
 }
 
 // TestSignerTimes verifies that times before 1970 are rounded down, both when signing and when
