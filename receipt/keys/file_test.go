@@ -16,6 +16,9 @@ func TestFileEditing(t *testing.T) {
 	if _, err := NewSet(f.Keys()...); err == nil {
 		t.Error("a set without keys")
 	}
+	if err := f.Add(); err != nil || len(f.Keys()) != 0 {
+		t.Errorf("a file without keys: %v", err)
+	}
 	if got := string(written(t, &f)); got != "{\n  \"keys\": []\n}\n" {
 		t.Errorf("%q", got)
 	}
@@ -198,6 +201,15 @@ func TestFromPublic(t *testing.T) {
 	}
 }
 
+func mustFile(tb testing.TB, text string) *File {
+	tb.Helper()
+	f, err := ParseFile([]byte(text))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return f
+}
+
 func written(tb testing.TB, f *File) []byte {
 	tb.Helper()
 	data, err := f.Marshal()
@@ -230,6 +242,15 @@ func TestFileSize(t *testing.T) {
 	}
 	if !bytes.Equal(written(t, again), written(t, f)) {
 		t.Error("not stable")
+	}
+
+	// A file of exactly MaxSetBytes is indented. A file that is longer with its last line feed is not.
+	spare := MaxSetBytes - len(written(t, mustFile(t, `{"keys":[`+key+`],"x":""}`)))
+	for more, indented := range map[int]bool{0: true, 1: false} {
+		text := written(t, mustFile(t, `{"keys":[`+key+`],"x":"`+strings.Repeat("x", spare+more)+`"}`))
+		if bytes.HasPrefix(text, []byte("{\n  ")) != indented || len(text) > MaxSetBytes {
+			t.Errorf("%d bytes, which begin with %q", len(text), text[:10])
+		}
 	}
 
 	filler := MaxSetBytes - len(`{"keys":[],"x":""}`) - len(key)

@@ -122,15 +122,13 @@ func parsePolicy(root canon.Node) (p receipt.Policy, err error) {
 			return p, err
 		}
 	}
-	if checkpoint := root.Member("checkpoint"); !checkpoint.IsZero() {
-		if p.Checkpoint, err = parseCheckpointRule(checkpoint); err != nil {
-			return p, err
-		}
-	}
 	if timestamp := root.Member("timestamp"); !timestamp.IsZero() {
 		if p.Timestamp = timestamp.Len() == 1 && timestamp.Member("required").Bool(); !p.Timestamp {
 			return p, badPolicy("/timestamp", `expected {"required": true}`)
 		}
+	}
+	if checkpoint := root.Member("checkpoint"); !checkpoint.IsZero() {
+		p.Checkpoint, err = parseCheckpointRule(checkpoint)
 	}
 	return p, err
 }
@@ -163,9 +161,8 @@ func parseQuorum(n canon.Node, at string) (q receipt.Quorum, err error) {
 		return q, err
 	}
 
-	threshold := n.Member("threshold")
-	f := threshold.Float()
-	if threshold.Kind() != canon.KindNumber || f < 1 || f > MaxKeys || f != math.Trunc(f) {
+	f := n.Member("threshold").Float() // 0 if it is not a number
+	if f < 1 || f > MaxKeys || f != math.Trunc(f) {
 		return q, badPolicy(at+"/threshold", "expected a whole number from 1 to %d", MaxKeys)
 	}
 	q.Threshold = int(f)
