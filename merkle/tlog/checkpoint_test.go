@@ -151,6 +151,19 @@ func TestCosignatureBeyondTime(t *testing.T) {
 			t.Errorf("time %d: %v", seconds, err)
 		}
 	}
+
+	// There is no message for such a time. A signature of an empty message does not replace it, and
+	// neither does a part of a signature.
+	signature, err := w.SignMessage(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	payload := append(binary.BigEndian.AppendUint64(nil, math.MaxUint64), signature...)
+	for n := range len(payload) + 1 {
+		if w.Verify([]byte(text), payload[:n]) {
+			t.Errorf("%d bytes of a signature of an empty message are valid", n)
+		}
+	}
 }
 
 func TestCosignature(t *testing.T) {

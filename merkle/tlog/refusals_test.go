@@ -36,12 +36,17 @@ func TestParseVerifierRefuses(t *testing.T) {
 func TestParsePolicyRefuses(t *testing.T) {
 	witness := newCosigner(t, "w.example", "w").String()
 	for text, want := range map[string]string{
-		"":                           "merkle: policy: expected exactly one quorum line, found none",
-		"quorum none\nquorum none\n": "merkle: policy, line 2: expected one line quorum NAME|none",
-		"quorum none none\n":         "merkle: policy, line 1: expected one line quorum NAME|none",
-		"# \x1f\nquorum none\n":      "merkle: policy, line 1: the octet 0x1f is not allowed",
-		"# \x7f\nquorum none\n":      "merkle: policy, line 1: the octet 0x7f is not allowed",
-		"# \r\nquorum none\n":        "merkle: policy, line 1: the octet 0x0d is not allowed",
+		"":                                "merkle: policy: expected exactly one quorum line, found none",
+		"quorum none\nquorum none\n":      "merkle: policy, line 2: expected one line quorum NAME|none",
+		"quorum none none\n":              "merkle: policy, line 1: expected one line quorum NAME|none",
+		"# \x1f\nquorum none\n":           "merkle: policy, line 1: the octet 0x1f is not allowed",
+		"# \x7f\nquorum none\n":           "merkle: policy, line 1: the octet 0x7f is not allowed",
+		"# \r\nquorum none\n":             "merkle: policy, line 1: the octet 0x0d is not allowed",
+		"witness\n":                       "merkle: policy, line 1: expected witness NAME VKEY [URL]",
+		"witness a\n":                     "merkle: policy, line 1: expected witness NAME VKEY [URL]",
+		"witness a " + witness + " u v\n": "merkle: policy, line 1: expected witness NAME VKEY [URL]",
+		"log\n":                           "merkle: policy, line 1: expected log VKEY [URL]",
+		"log a u v\n":                     "merkle: policy, line 1: expected log VKEY [URL]",
 		"witness a " + witness + "\ngroup g 01 a\nquorum g\n": `merkle: policy, line 2: expected all, any, or a number from 1 to 1, found "01"`,
 		"witness a " + witness + "\ngroup g +1 a\nquorum g\n": `merkle: policy, line 2: expected all, any, or a number from 1 to 1, found "+1"`,
 		"witness a " + witness + "\ngroup g 2 a\nquorum g\n":  `merkle: policy, line 2: expected all, any, or a number from 1 to 1, found "2"`,
