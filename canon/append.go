@@ -60,7 +60,7 @@ func (d *Document) IsCanonical() bool {
 }
 
 func (d *Document) append(dst []byte, at uint32, without []Node) []byte {
-	if without != nil && !d.within(at, without) {
+	if !d.within(at, without) {
 		without = nil
 	}
 

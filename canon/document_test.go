@@ -111,6 +111,24 @@ func TestMemberIsExact(t *testing.T) {
 	}
 }
 
+// TestMarshalJSON verifies that a document is marshaled as a copy of its source, and that an empty
+// document is not marshaled.
+func TestMarshalJSON(t *testing.T) {
+	const text = ` {"b":1.0, "a":"\u0041"} `
+	d := parse(t, text)
+	got, err := d.MarshalJSON()
+	if string(got) != text || err != nil {
+		t.Errorf("%q, %v", got, err)
+	}
+	got[1] = '['
+	if string(d.Source()) != text {
+		t.Errorf("a caller changed the source to %q", d.Source())
+	}
+	if got, err := new(Document).MarshalJSON(); got != nil || err == nil {
+		t.Errorf("an empty document is marshaled as %q", got)
+	}
+}
+
 func TestZeroNode(t *testing.T) {
 	d := parse(t, `{"a":[1]}`)
 	for _, n := range []Node{

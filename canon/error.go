@@ -83,7 +83,7 @@ func hint(src []byte, e *SyntaxError) string {
 		return "the file has curly quotation marks" + resaved
 	case e.Code == CodeSyntax && e.Column == 1 && bytes.HasPrefix(rest, []byte(">")):
 		return "the file looks like a quoted mail" + resaved
-	case e.Code == codeTrailingData && len(rest) > 0 && (rest[0] == '{' || rest[0] == '['):
+	case e.Code == codeTrailingData && (rest[0] == '{' || rest[0] == '['):
 		return "there are two documents in one file; give each a file of its own"
 	}
 
