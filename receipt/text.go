@@ -79,20 +79,21 @@ func withholdSecrets(r *Report) {
 // location.
 func withholdNames(pointer *string, about ...*string) {
 	whole, cut := strings.CutSuffix(*pointer, "…")
+	if cut {
+		whole = strings.TrimSuffix(whole, "~") // the second character of ~0 or ~1 was cut off
+		for _, text := range about {
+			*text = withoutNames(*text)
+		}
+	}
 	if !anyOdd(whole) {
 		return
 	}
-	ptr, err := canon.ParsePointer(whole)
-	if err != nil {
-		return
-	}
+	ptr, _ := canon.ParsePointer(whole) // an invalid pointer, which only a rule states, contains no names
 
 	var b []byte
 	names, found := ptr.Tokens(), false
 	for i, name := range names {
-		// A name that was truncated may be the beginning of a secret.
-		partial := cut && i == len(names)-1
-		if !odd(name) || !partial && !secretIn()(name) {
+		if !mayBeSecret(name, cut && i == len(names)-1) {
 			b = canon.AppendToken(b, name)
 			continue
 		}
@@ -116,6 +117,31 @@ func withoutName(text, name string) string {
 		}
 	}
 	return text
+}
+
+// withoutNames removes quoted names that look like secrets from text. It is needed if the pointer
+// was truncated, because the pointer then does not contain the names, or only their beginnings.
+func withoutNames(text string) string {
+	var b strings.Builder
+	for {
+		before, _, _ := strings.Cut(text, `"`)
+		quoted, err := strconv.QuotedPrefix(text[len(before):])
+		if err != nil {
+			return b.String() + text
+		}
+		b.WriteString(before)
+		text = text[len(before)+len(quoted):]
+		if name, _ := strconv.Unquote(quoted); mayBeSecret(name, strings.HasSuffix(name, "…")) {
+			quoted = strconv.Quote(withheldName)
+		}
+		b.WriteString(quoted)
+	}
+}
+
+// mayBeSecret reports whether a name may contain a secret. A name that was truncated may be the
+// beginning of a secret.
+func mayBeSecret(name string, truncated bool) bool {
+	return odd(name) && (truncated || secretIn()(name))
 }
 
 // anyOdd reports whether a pointer contains an odd name. It allocates no memory, because it is

@@ -27,7 +27,8 @@ func TestSecretNames(t *testing.T) {
 	token := "ghp_Ab3dE6gH9jK2mN5pQ8sT1vW4" + "yZ7bC0eF3hJ6"
 	for name, secret := range map[string]bool{
 		token: true, "a/" + token: true, "sk-ant-api03-" + strings.Repeat("aB3-xY9_", 11) + "aB3xYAA": true,
-		strings.Repeat("x", 250) + " " + token: true, "harmless": false, "Rather_Long_But_Harmless_Name_2026": false,
+		strings.Repeat("x", 250) + " " + token: true, token + strings.Repeat("/", 200): true, token + strings.Repeat("/", 199) + "_": true,
+		"harmless": false, "Rather_Long_But_Harmless_Name_2026": false,
 	} {
 		for form, text := range map[string]string{
 			"unknown":   in(fmt.Sprintf("%q:1", name)),
@@ -35,6 +36,8 @@ func TestSecretNames(t *testing.T) {
 			"inside":    fmt.Sprintf("{%q:{\"a\":1,\"a\":2}}", name),
 			"value":     fmt.Sprintf("{%q:[1,tru]}", name),
 			"number":    in(fmt.Sprintf("%q:9007199254740993", name)),
+			"truncated": fmt.Sprintf("{%q:{%q:1,%[2]q:2}}", strings.Repeat("y", 240), name),
+			"omitted":   fmt.Sprintf("{%q:{%q:1,%[2]q:2}}", strings.Repeat("y", 300), name),
 		} {
 			var rep receipt.Report
 			v.VerifyBytes([]byte(text), new(canon.Document), &rep)
