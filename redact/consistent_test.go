@@ -42,6 +42,8 @@ func TestConsistent(t *testing.T) {
 		{`{}`, [][2]string{{"/metadata", `{"a":[1]}`}, {"/metadata/a/00", `1`}}, false},
 		{`{}`, [][2]string{{"/metadata/a", `1`}, {"/metadata/ab", `2`}}, true},
 		{`{}`, [][2]string{{"/metadata/a", `1`}, {"/metadata/a", `2`}}, false},
+		{`{}`, [][2]string{{"/metadata/a", `1`}, {"/metadata/a", `1`}}, true},
+		{`{}`, [][2]string{{"metadata", `1`}}, false},
 		{`{}`, [][2]string{{"/metadata/a", `9007199254740993`}}, false},
 
 		// In URLs, only user information and sensitive parameters are removed.
@@ -67,6 +69,7 @@ func TestConsistent(t *testing.T) {
 		{`{"metadata":{"a":"<redacted:x:3> and <redacted:y> met"}}`, [][2]string{{"/metadata/a", `"bob or eve met"`}}, false},
 		{`{"metadata":{"a":"<redacted:x:3> and <redacted:y> met"}}`, [][2]string{{"/metadata/a", `"bob and eve left"`}}, false},
 		{`{"metadata":{"a":"aa[redacted]aa"}}`, [][2]string{{"/metadata/a", `"aaa"`}}, false},
+		{`{"metadata":{"a":"[redacted][redacted]"}}`, [][2]string{{"/metadata/a", `5`}}, false},
 		{`{}`, [][2]string{{"/metadata/a", `{"b":"5 to [redacted]"}`}, {"/metadata/a/b", `"6 to bob"`}}, false},
 		{`{}`, [][2]string{{"/metadata/a", `{"b":"5 to [redacted]"}`}, {"/metadata/a/b", `"5 to bob"`}}, true},
 
@@ -86,6 +89,7 @@ func TestConsistent(t *testing.T) {
 		{`{"side_effects":{"fs_writes":[{"path":"a"}]}}`, [][2]string{{"/side_effects/fs_writes/1", `{"path":"b"}`}}, false},
 		{`{"side_effects":{"fs_writes":[]}}`, [][2]string{{"/side_effects/fs_writes/1/path", `"b"`}}, true},
 		{`{"side_effects":{"fs_writes":[]}}`, [][2]string{{"/side_effects/fs_writes/foo", `"b"`}}, false},
+		{`{"side_effects":{"fs_writes":[]}}`, [][2]string{{"/side_effects/fs_writes/-1", `"b"`}}, false},
 	} {
 		doc, err := canon.Parse([]byte(c.receipt))
 		if err != nil {
@@ -148,7 +152,7 @@ func TestConsistentPlaceholders(t *testing.T) {
 		"(outside the workspace)": true, "(outside 12: git hook)": true, "[REDACTED]": true, "<withheld>": true, "***": true, "": true,
 		"{}": false, "(***)": false, "*": false, "()": false, " ": false, "(outside of my budget: 500)": false, "(outside 1: my budget)": false,
 		"(outside : system)": false, "(outside 01: system)": false, "<redacted: my budget>": false, "<redacted:>": false, "<redacted:a:>": false,
-		"<redacted:a:1234567890>": false, "<redacted:a": false, "[redacted] 5": false,
+		"<redacted:a:1234567890>": false, "<redacted:a": false, "npm_token>": false, "[redacted] 5": false,
 	} {
 		doc := parse(t, `{"metadata":{"a":`+quote(text)+`}}`)
 		err := redact.Consistent(doc, []redact.Disclosure{{Field: "/metadata/a", Value: []byte(`1`)}})
