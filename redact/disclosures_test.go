@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -117,6 +118,33 @@ func TestBind(t *testing.T) {
 	}
 	if err := all.Check(parse(t, `{"redactions":[]}`)); err == nil || !strings.Contains(err.Error(), "no hash") {
 		t.Error(err)
+	}
+}
+
+// TestFitting verifies which values of unbound disclosures belong to a receipt. An integer that a
+// commitment cannot distinguish from its neighbors belongs to the receipt too, so that it is
+// reported.
+func TestFitting(t *testing.T) {
+	doc, all := sealedWith(t)
+	if got := all.Fitting(doc); len(got) != 0 {
+		t.Errorf("bound disclosures: %v", got)
+	}
+
+	all.ReceiptHash = canon.Digest{}
+	all.Fields[1].Value = []byte(`1235`)
+	if got := all.Fitting(doc); !slices.Equal(got, []int{0, 2}) {
+		t.Errorf("%v", got)
+	}
+	all.Fields[0].Salt = strings.ToUpper(all.Fields[0].Salt) + "A"
+	if got := all.Fitting(doc); !slices.Equal(got, []int{2}) {
+		t.Errorf("with an invalid salt: %v", got)
+	}
+
+	d := redact.Disclosure{Field: "/metadata/a", Salt: strings.Repeat("12", 16), Value: []byte(`9007199254740992`)}
+	doc = parse(t, fmt.Sprintf(`{"redactions":[{"field":"/metadata/a","proof_hash":%q}]}`, d.Commitment()))
+	d.Value = []byte(`9007199254740993`)
+	if got := (&redact.Disclosures{Fields: []redact.Disclosure{d}}).Fitting(doc); !slices.Equal(got, []int{0}) {
+		t.Errorf("the neighbor of an integer: %v", got)
 	}
 }
 

@@ -1,9 +1,11 @@
 package redact_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
+	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/redact"
 )
 
@@ -30,5 +32,10 @@ func TestErrorTexts(t *testing.T) {
 	}
 	if err := (&redact.DisclosureError{Field: "/é\n", Detail: "x"}); err.Error() != `redact: field "/\u00e9\n": x` {
 		t.Error(err)
+	}
+	one, two := canon.Sum([]byte("1")), canon.Sum([]byte("2"))
+	differs := &redact.DisclosureError{Field: "/a", Detail: "x", Stated: one, Computed: two}
+	if want := fmt.Sprintf(`redact: field "/a": x: the receipt commits to %v, the disclosure is %v`, one, two); differs.Error() != want {
+		t.Error(differs)
 	}
 }
