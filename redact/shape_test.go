@@ -79,6 +79,20 @@ func TestEveryPlace(t *testing.T) {
 	}
 }
 
+// TestProtected verifies that the protected values are the protected members, the values in them,
+// and the values that contain them.
+func TestProtected(t *testing.T) {
+	for at, want := range map[string]bool{
+		"": true, "/schema": true, "/issuer/name": true, "/chain/receipt_hash": true, "/identifiers/": true, "/lifecycle": true, "/lifecycle/final_state": true,
+		"/lifecycle/final_state/x": true, "/": false, "/schem": false, "/schemas": false, "/subject2/id": false, "/lifecycle/": false, "/lifecycle/final": false,
+		"/lifecycle/final_states": false, "/lifecycle/started_at": false, "/life": false, "/metadata": false, "/metadata/schema": false, "/metadata/issuer/name": false,
+	} {
+		if got := redact.Protected([]byte(at)); got != want {
+			t.Errorf("%q: %v, want %v", at, got, want)
+		}
+	}
+}
+
 func pointer(t testing.TB, text string) canon.Pointer {
 	t.Helper()
 	p, err := canon.ParsePointer(text)
