@@ -41,16 +41,18 @@ func TestHashes(t *testing.T) {
 			[]string{"/metadata/same", "/replay_input/materials/0/sha256"}, nil},
 		{"described", "/replay_input/materials/0/metadata/pin", `{"replay_input":{"materials":[{"metadata":{"pin":1},"sha256":"` + otherDigest + `"}]}}`, []string{"/replay_input/materials/0/sha256"}, nil},
 		{"kept elsewhere", "/replay_input/materials/0/metadata/pin", `{"replay_input":{"materials":[{"metadata":{"pin":1},"uri":"artifact://x","sha256":"` + otherDigest + `"}]}}`, nil, []string{"/replay_input/materials/0/sha256"}},
+		{"kept here", "/replay_input/materials/0/metadata/pin", `{"replay_input":{"materials":[{"metadata":{"pin":1},"bytes_base64":"eA==","sha256":"` + otherDigest + `"}]}}`, nil, []string{"/replay_input/materials/0/sha256"}},
 		{"uri", "/replay_input/materials/0/uri", `{"replay_input":{"materials":[{"uri":"artifact://x","sha256":"` + otherDigest + `"}]}}`, nil, []string{"/replay_input/materials/0/sha256"}},
 		{"data uri", "/final_artifacts/0/uri", `{"final_artifacts":[{"uri":"DATA:,1234","sha256":"` + otherDigest + `"}]}`, []string{"/final_artifacts/0/sha256"}, nil},
+		{"data uri without data", "/final_artifacts/0/uri", `{"final_artifacts":[{"uri":"data:","sha256":"` + otherDigest + `"}]}`, nil, []string{"/final_artifacts/0/sha256"}},
 		{"file", "/side_effects/fs_writes/0/path", `{"side_effects":{"fs_writes":[{"path":"p","after_sha256":"` + otherDigest + `"}]}}`, nil, []string{"/side_effects/fs_writes/0/after_sha256"}},
 		{"delta of the value", "/metadata/a", `{"metadata":{"a":{"pin":1}},"deltas":[{"path":"/metadata/a","before_sha256":"` + otherDigest + `","after_sha256":null},{"path":"/metadata/a/pin","after_sha256":"` + digest("a") + `"},
 			{"path":"/metadata","after_sha256":"` + digest("b") + `"},{"path":"/metadata/ab","after_sha256":"` + digest("c") + `"},{"path":"$.a","after_sha256":"` + digest("d") + `"}]}`,
 			[]string{"/deltas/0/before_sha256", "/deltas/1/after_sha256", "/deltas/2/after_sha256"}, []string{"/deltas/3/after_sha256", "/deltas/4/after_sha256"}},
 		{"delta itself", "/deltas/0/override_key", `{"deltas":[{"path":"/x","override_key":"k","after_sha256":"` + otherDigest + `"}]}`, []string{"/deltas/0/after_sha256"}, nil},
-		{"names", "/metadata/pin", `{"metadata":{"pin":"1234","pin_sha256":"a","sha256_of_pin":"b","PIN-Hash":"c","hash":"d","checksum":7,"commit_sha":"e","pinned_hash":"f","hashes":"g","other_hash":"h","sha":null,"md5":"[redacted]"}}`,
+		{"names", "/metadata/pin", `{"metadata":{"pin":"1234","pin_sha256":"a","sha256_of_pin":"b","PIN-Hash":"c","of_pin":"i","hash":"d","checksum":7,"commit_sha":"e","pinned_hash":"f","hashes":"g","other_hash":"h","sha":null,"md5":"[redacted]"}}`,
 			[]string{"/metadata/PIN-Hash", "/metadata/checksum", "/metadata/hash", "/metadata/pin_sha256", "/metadata/sha256_of_pin"},
-			[]string{"/metadata/commit_sha", "/metadata/hashes", "/metadata/other_hash", "/metadata/pinned_hash"}},
+			[]string{"/metadata/commit_sha", "/metadata/hashes", "/metadata/of_pin", "/metadata/other_hash", "/metadata/pinned_hash"}},
 		{"forms", "/metadata/pin", `{"metadata":{"pin":"1234","l":["` + digest("1234") + `","` + bare + `","` + strings.ToUpper(bare) + `","see ` + bare + `.","` + digest(`"1234"`) + `","` + digest("1234\n") + `","` + bare + `0","` + digest("1235") + `"]}}`,
 			[]string{"/metadata/l/0", "/metadata/l/1", "/metadata/l/2", "/metadata/l/3", "/metadata/l/4", "/metadata/l/5"}, []string{"/metadata/l/6", "/metadata/l/7"}},
 		{"number", "/metadata/pin", `{"metadata":{"pin":1234.0,"x":"` + digest("1234") + `"}}`, []string{"/metadata/x"}, nil},
@@ -129,6 +131,25 @@ func TestHashesInNames(t *testing.T) {
 	r = redacted(t, p, `{"metadata":{"pin":"1234","b":"k-1 `+digest("1234")+`"}}`)
 	if got := fields(r); got != "/metadata/b: pattern k, hash of a withheld value; /metadata/pin: name" || strings.Contains(string(r.Draft.Source()), "redacted:k") {
 		t.Errorf("%s: %s", got, r.Draft.Source())
+	}
+}
+
+// TestHashesOfParts verifies that the hash of a part of a string is withheld together with the part,
+// even if the string contains an encoded form of the part. A value that is withheld completely keeps
+// its reason if it is also a hash of another value.
+func TestHashesOfParts(t *testing.T) {
+	p := compile(t, redact.Rules{Names: []string{"pin", "code"}, Detectors: []secret.Detector{kDigits()}})
+	for _, c := range []struct{ in, want string }{
+		{`{"t":"a k-12 b","x":"` + digest("k-12") + `"}`, "/metadata/t: pattern k; /metadata/x: hash of a withheld value"},
+		{`{"t":"a%20k%2D12%20b","x":"` + digest("k-12") + `"}`, "/metadata/t: pattern k; /metadata/x: hash of a withheld value"},
+		{`{"t":"a%20k%2D12%20b","x":"` + digest("k%2D12") + `"}`, "/metadata/t: pattern k; /metadata/x: hash of a withheld value"},
+		{`{"code":"` + digest("1234") + `","pin":"1234"}`, "/metadata/code: name; /metadata/pin: name"},
+	} {
+		r := redacted(t, p, `{"metadata":`+c.in+`}`)
+		if got := fields(r); got != c.want {
+			t.Errorf("%s: %s, want %s", c.in, got, c.want)
+		}
+		again(t, p, r)
 	}
 }
 
