@@ -53,6 +53,16 @@ func TestCompileRefuses(t *testing.T) {
 			t.Errorf("%s: %v, %v", pointer, p, err)
 		}
 	}
+
+	// A pointer with a wildcard is compared with a draft.
+	for pointer, in := range map[string]string{"/issuer/*": `{"issuer":{"name":"x"}}`, "/chain/**": `{"chain":{"merkle_root":"x"}}`} {
+		p := compile(t, redact.Rules{Pointers: []string{pointer}})
+		redacted(t, p, `{"metadata":{"a":1}}`)
+		var refused *redact.RefusedError
+		if _, err := p.Redact(parse(t, in), newSalts()); !errors.As(err, &refused) || refused.Problems[0].Code != redact.CodeProtectedField {
+			t.Errorf("%s: %v", pointer, err)
+		}
+	}
 }
 
 // TestPointers verifies the invalid inputs 217 to 220. Each document contains only metadata, unless the case
@@ -138,7 +148,7 @@ func TestMissingPointer(t *testing.T) {
 func TestNames(t *testing.T) {
 	everyday := compile(t, redact.Default())
 	for name, want := range map[string]string{
-		"accessToken": "name", "ACCESS_TOKEN": "name", "access-token": "name", "access.token": "name", "access token": "name", "api key": "name",
+		"accessToken": "name", "ACCESS_TOKEN": "name", "access-token": "name", "access.token": "name", "access token": "name", "api key": "name", "authoriZation": "name",
 		"max_tokens": "", "input_tokens": "", "tokenizer": "", "next_page_token": "name", "tokens": "",
 		"password": "name", "db_password": "name", "passwords": "", "Authorization": "name", "Set-Cookie": "name", "x_api_key": "name", "X-Amz-Security-Token": "name",
 
@@ -148,7 +158,9 @@ func TestNames(t *testing.T) {
 		"primary": "name", "persisted_path": "name", "key": "", "secretary": "", "client_secret": "name", "": "",
 	} {
 		for value, withheld := range map[string]bool{`"x"`: true, `""`: true, `{"a":1}`: true, `{}`: true, `[1]`: true, `1`: true, `true`: true, `null`: false,
-			`"[redacted]"`: false, `"${NPM_TOKEN}"`: false, `"${npm"`: true, `"${1}"`: true} {
+			`"[redacted]"`: false, `"${NPM_TOKEN}"`: false, `"${npm"`: true, `"${1}"`: true,
+			`"$az_09AZ"`: false, `"$a/b"`: true, `"$a:b"`: true, `"$a@b"`: true, `"$a[b"`: true, "\"$a`b\"": true, `"$a{b"`: true,
+			`{"type":"string","minLength":8}`: false, `{"type":"mine"}`: true, `{"type":"string","default":"x"}`: true, `{"title":"x"}`: true} {
 			doc := `{"metadata":{"in":[{` + quote(name) + `:` + value + `}]}}`
 			r := redacted(t, everyday, doc)
 			wantFields, wantValue := "", string(parse(t, value).AppendCanonical(nil))
@@ -165,6 +177,11 @@ func TestNames(t *testing.T) {
 	// The upstream format also withholds references, and does not support headers.
 	r := redacted(t, compile(t, redact.Upstream()), `{"metadata":{"npm_token":"${NPM_TOKEN}","headers":{"x-signature":"x"}}}`)
 	if fields(r) != "/metadata/npm_token: name" {
+		t.Error(fields(r))
+	}
+	// The index of an element is not a name.
+	r = redacted(t, compile(t, redact.Rules{Names: []string{"0"}}), `{"metadata":{"a":["x"],"0":"y"}}`)
+	if fields(r) != "/metadata/0: name" {
 		t.Error(fields(r))
 	}
 }
@@ -195,10 +212,10 @@ func TestHeaders(t *testing.T) {
 }
 
 // TestRedactionsAreNoValues verifies that detectors apply to redactions[], but rules by pointer and
-// by name do not.
+// by name do not. A detector searches each token of a field separately.
 func TestRedactionsAreNoValues(t *testing.T) {
-	p := compile(t, redact.Rules{Pointers: []string{"/**/reason", "/**/0"}, Names: []string{"field", "reason", "proof_hash"}, Detectors: []secret.Detector{{Name: "k", Pattern: `k-[0-9]+`}}})
-	in := `{"redactions":[{"field":"/a","reason":"why"},{"field":"/k-1/x","reason":"a k-12 b"},{"field":"/k-~01","reason":"pattern k"}],"metadata":{"k":"k-1"}}`
+	p := compile(t, redact.Rules{Pointers: []string{"/**/reason", "/**/0"}, Names: []string{"field", "reason", "proof_hash"}, Detectors: []secret.Detector{{Name: "k", Pattern: `k-[0-9]+`}, {Name: "two", Pattern: `b/[0-9]`}}})
+	in := `{"redactions":[{"field":"/a","reason":"why"},{"field":"/k-1/x","reason":"a k-12 b"},{"field":"/k-~01","reason":"pattern k"},{"field":"/b/0","reason":"pattern two"}],"metadata":{"k":"k-1"}}`
 	r := redacted(t, p, in)
 	want := "/metadata/k: pattern k; /redactions/1/field: pattern k; /redactions/1/reason: pattern k"
 	if fields(r) != want {
@@ -223,6 +240,7 @@ func TestPrivateJWK(t *testing.T) {
 	for _, c := range []struct{ in, want string }{
 		{`{"key":{"kty":"OKP","crv":"Ed25519","x":"` + value + `","d":"` + value + `"}}`, "/metadata/key/d: pattern jwk_private_key"},
 		{`{"keys":[{"kty":"oct","k":"` + value + `"}]}`, "/metadata/keys/0/k: pattern jwk_private_key"},
+		{`{"keys":[{"kty":"oct","k":"GawgguFyGrWKav7AX4VKUg"}]}`, "/metadata/keys/0/k: pattern jwk_private_key"}, // RFC 7517, Appendix A.3
 		{`{"key":{"kty":"RSA","n":"` + value + `","qi":"` + value + `"}}`, "/metadata/key/qi: pattern jwk_private_key"},
 		{`{"key":{"kty":"EC","x":"` + value + `","y":"` + value + `"}}`, ""},
 		{`{"key":{"kty":"EC","d":"short"}}`, ""},
