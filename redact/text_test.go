@@ -33,6 +33,7 @@ func TestTexts(t *testing.T) {
 		{`%6b-%31%32y`, `<redacted:k>y`, "pattern k"},
 		{`k%252D12`, `k%252D12`, ""}, // twice: not found
 		{`%k-12%zz`, `%<redacted:k>%zz`, "pattern k"},
+		{`k-%31%j2%3j`, `<redacted:k>%j2%3j`, "pattern k"},
 		{`\u006b-12\n`, `<redacted:k>\n`, "pattern k"},
 		{`{\"pin\":\"1234\"}`, `{<redacted:quoted>}`, "pattern quoted"},
 		{`\ud83d\u006b-1 \ud83d\ude00`, `\ud83d<redacted:k> \ud83d\ude00`, "pattern k"}, // half of a surrogate pair affects only itself
@@ -46,6 +47,7 @@ func TestTexts(t *testing.T) {
 		{`https://h/?token=k-12&a=k-3`, `https://h/?token=%5Bredacted%5D&a=<redacted:k>`, "url, pattern k"},
 		{`https://h/?a=b&pw=c`, `https://h/?a=b&<redacted:pair>`, "pattern pair"},
 		{`pw=https://u:p@h`, `<redacted:pair>`, "url, pattern pair"},
+		{`see https://h/?token=pw=c&b=d`, `see https://h/?token=<redacted:pair>`, "url, pattern pair"},
 		{`https://k-1:p@h/k-2`, `https://h/<redacted:k>`, "url, pattern k"},
 		// placeholders are not treated as secrets unless the detector in the placeholder is unknown
 		{`[redacted]`, `[redacted]`, ""},
@@ -57,6 +59,7 @@ func TestTexts(t *testing.T) {
 		{`pw=ab<redacted:k>`, `<redacted:pair><redacted:k>`, "pattern pair"},
 		{`<redacted:k-12>`, `<<redacted:word>:<redacted:k>>`, "pattern word, pattern k"},
 		{`<redacted:k:k-1>`, `<<redacted:word>:k:<redacted:k>>`, "pattern word, pattern k"},
+		{`<redacted:k`, `<<redacted:word>:k`, "pattern word"},
 		{`redacted`, `<redacted:word>`, "pattern word"},
 		// remainders
 		{`xxx`, `<redacted:grow><redacted:grow><redacted:grow>`, "pattern grow"},

@@ -29,6 +29,9 @@ func TestURLs(t *testing.T) {
 		{`https://u:"p@h/`, `https://h/`},
 		{`https://u:p@[::1]:8080/`, `https://[::1]:8080/`},
 		{`https://web.example/https://u:p@h/`, `https://web.example/https://h/`},
+		{`s9://u:"p@h/`, `s9://h/`},
+		{`a-b://u:"p@h/`, `a-b://h/`},
+		{`https://h/?token=https://u:p@g`, `https://h/?token=` + r},
 		// parameters
 		{`https://h/?token=x;sig=y`, `https://h/?token=` + r + `;sig=` + r},
 		{`https://h/?a=1&&token`, `https://h/?a=1&&token`},
@@ -63,7 +66,9 @@ func TestURLs(t *testing.T) {
 		{`https://h?a=1&b`, `https://h?a=1&b`},
 		{`https://h:8080/a;b/c?d=e%20f#section-2`, `https://h:8080/a;b/c?d=e%20f#section-2`},
 		{`https://h/?email=a@b`, `https://h/?email=a@b`},
+		{`https://h/a&token=x`, `https://h/a&token=x`},
 		{`https://h:${PORT}/a@b`, `https://h:${PORT}/a@b`},
+		{`https://h:${PORT}0/a@b`, `https://h:${PORT}0/a@b`},
 		{`https://h:8080/a@b`, `https://h:8080/a@b`},
 		{`https://h:9/a@b`, `https://h:9/a@b`},
 		{`https://h:80:0/a@b`, `https://h:80:0/a@b`},
@@ -84,6 +89,7 @@ func TestURLs(t *testing.T) {
 		{`'https://h/?sig=x', 'y'`, `'https://h/?sig=` + r + `', 'y'`},
 		{`<a href="https://h/?sig=x">`, `<a href="https://h/?sig=` + r + `">`},
 		{`{\"url\":\"https://h/?sig=x\"}`, `{\"url\":\"https://h/?sig=` + r + `\"}`},
+		{`{https://h/?sig=x}`, `{https://h/?sig=` + r + `}`},
 		{`a https://h/?sig=x b`, `a https://h/?sig=` + r + ` b`},
 		{`GET https://h/x, 2 bytes.`, `GET https://h/x, 2 bytes.`},
 	} {
@@ -144,6 +150,9 @@ func TestWholeURLs(t *testing.T) {
 		`https://h/?token=${T}`:          `https://h/?token=` + r,
 		`see https://u:p@h`:              `see https://u:p@h`,
 		`postgres://u:p@h`:               `postgres://u:p@h`,
+		`https://h/?to%6ben=x`:           `https://h/?to%6ben=` + r,
+		`https://u:p@h and more`:         `https://u:p@h and more`,
+		`https://u:p/q@h`:                `https://u:p/q@h`,
 		`https://EXAMPLE.com`:            `https://EXAMPLE.com`,
 		`https://`:                       `https://`,
 	} {
