@@ -18,6 +18,8 @@ func TestArguments(t *testing.T) {
 		{`["docker","run","-u","1000","-p","8080:80","nginx:1.25"]`, ""},
 		{`["psql","-U","app","-p","5433","-d","app1"]`, ""},
 		{`["go","test","-run","TestPassword2"]`, ""},
+		{`["mysql","-pKw7rT2qZ9xL"]`, "/metadata/argv/1: pattern mysql_password"},
+		{`["AUTH","bob","Kw7#rT2!qZ9x"]`, ""}, // no option
 		{`["curl","-u",7]`, ""},
 		{`["it's","-p","a\"b'c"]`, ""},
 	} {
