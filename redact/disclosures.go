@@ -230,7 +230,7 @@ func ParseDisclosures(data []byte) (*Disclosures, error) {
 	if err := members(root, "", "disclosures_version", "fields", "receipt_hash"); err != nil {
 		return nil, err
 	}
-	if v := root.Member("disclosures_version"); v.Kind() != canon.KindNumber || v.Float() != 1 {
+	if v := root.Member("disclosures_version"); v.Float() != 1 {
 		return nil, malformed("/disclosures_version", "expected 1")
 	}
 

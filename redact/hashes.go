@@ -84,7 +84,7 @@ func (h *hunt) add(p *place, rule string) {
 		}
 		return
 	}
-	if p.node.Kind() != canon.KindObject && !h.shows(p.node, p.shape) {
+	if !h.shows(p.node, p.shape) {
 		return
 	}
 
@@ -141,7 +141,7 @@ func (h *hunt) addAll(object *place, members string) {
 // within it, or to a value that contains it.
 func (h *hunt) deltaHashes(root canon.Node) {
 	deltas := root.Member("deltas")
-	if deltas.Len() == 0 || h.values == 0 {
+	if deltas.Len() == 0 {
 		return
 	}
 

@@ -142,7 +142,7 @@ func (p *memberRules) memberRule(w *walk, around canon.Node, f frame, token stri
 		return p.namedRule(w, around, f, token)
 	case isCollection(w.listName(2)):
 		return p.collected(w.stack[len(w.stack)-2].name.Text(), f)
-	case f.index%2 == 1 && f.prior.Kind() == canon.KindString:
+	case f.index%2 == 1:
 		return p.secondRule(w, around, f)
 	}
 

@@ -133,9 +133,6 @@ func reference(text string) bool {
 // describes reports whether a value is an object, such as a JSON Schema, that describes a value but
 // does not contain it.
 func describes(value canon.Node) bool {
-	if value.Kind() != canon.KindObject {
-		return false
-	}
 	for name, v := range value.Members() {
 		switch name.String() {
 		case "description", "title", "format", "pattern", "minLength", "maxLength", "nullable", "readOnly", "writeOnly", "required", "optional", "secret", "sensitive", "deprecated":

@@ -260,7 +260,7 @@ const maxParameter = 256
 // sensitive interprets the name of a parameter in the same way as servers: token[], to%6ben, and
 // TOKEN all mean token.
 func (u *urlRule) sensitive(name []byte, fragment bool) bool {
-	if len(name) == 0 || len(name) > maxParameter {
+	if len(name) > maxParameter {
 		return false
 	}
 	if v, ok := decode(name, '%', percent); ok {

@@ -283,7 +283,7 @@ func (w *walk) dirtyName(object canon.Node) string {
 // member or contains one.
 func (h *hit) guarded() bool {
 	s := h.at.shape
-	return h.at.parent == nil || s != nil && (s.protected || h.text == nil && (s.holds || s.list))
+	return s != nil && (s.protected || h.text == nil && (s.holds || s.list))
 }
 
 // blocked reports whether no valid value can replace the withheld value.

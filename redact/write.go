@@ -80,8 +80,9 @@ func (w *writer) object(b []byte, n canon.Node, s *shape) []byte {
 		b = w.redactions(append(w.comma(b), `"redactions":`...), canon.Node{})
 	}
 
-	// A material must have its bytes, a digest of them, or metadata.
-	if dropped && s.isMaterial() && !left["metadata"] && !(left["sha256"] && (left["uri"] || left["bytes_base64"])) {
+	// A material must have its bytes with their digest, a URI with a digest, or metadata. If a member
+	// is removed, it is the bytes or the digest.
+	if dropped && s.isMaterial() && !left["metadata"] && !(left["sha256"] && left["uri"]) {
 		b = append(w.comma(b), `"metadata":{}`...)
 	}
 	return append(b, '}')
