@@ -86,12 +86,21 @@ func (p *memberRules) hasPlaceholder(text []byte) bool {
 
 // A pair is an object with separate members for a name and a value.
 type pair struct {
-	name  []byte
-	value string // name of the member that contains the value
-	weak  bool   // the name comes from a label, which may denote only a kind of value
+	name []byte
+	weak bool // the name comes from a label, which may denote only a kind of value
 }
 
-// pairOf interprets an object as a pair, if possible.
+// isPairValue reports whether a folded name denotes the value of a pair. A pair may have several
+// values, such as a value and its default.
+func isPairValue(folded string) bool {
+	switch folded {
+	case "value", "parametervalue", "headervalue", "envvalue", "content", "default", "defaultvalue", "optionvalue", "currentvalue", "stringvalue", "v", "new", "newvalue", "text", "typed":
+		return true
+	}
+	return false
+}
+
+// pairOf interprets an object that contains a value as a pair, if possible.
 func pairOf(object canon.Node) (pair, bool) {
 	if object.Kind() != canon.KindObject || object.Len() < 2 || object.Len() > maxPair {
 		return pair{}, false
@@ -103,7 +112,7 @@ func pairOf(object canon.Node) (pair, bool) {
 		if v.Kind() != canon.KindString {
 			continue
 		}
-		switch name := member.String(); foldName(name) {
+		switch foldName(member.String()) {
 		case "name", "key", "parameterkey", "variable", "header", "headername", "envname", "field", "parameter", "param", "option", "optionname", "k", "selector", "element", "locator", "inputname":
 			if found.name == nil {
 				found.name = v.Text()
@@ -112,8 +121,6 @@ func pairOf(object canon.Node) (pair, bool) {
 			if text := v.Text(); label == nil || bytes.Contains(bytes.ToLower(text), []byte("pass")) {
 				label = text
 			}
-		case "value", "parametervalue", "headervalue", "envvalue", "content", "default", "defaultvalue", "optionvalue", "currentvalue", "stringvalue", "v", "new", "newvalue", "text", "typed":
-			found.value = name
 		}
 	}
 
@@ -125,7 +132,7 @@ func pairOf(object canon.Node) (pair, bool) {
 		found.name = bytes.TrimSuffix(found.name, []byte(control)) // of a form
 	}
 
-	return found, len(found.name) > 0 && found.value != ""
+	return found, len(found.name) > 0
 }
 
 // memberRule returns the rule that withholds the value on top of the stack because of its name or
@@ -159,9 +166,12 @@ func (p *memberRules) namedRule(w *walk, around canon.Node, f frame, token strin
 		return rule, true
 	}
 
+	if !isPairValue(foldName(token)) {
+		return "", false
+	}
 	pair, ok := pairOf(around)
 	switch {
-	case !ok || pair.value != token:
+	case !ok:
 		return "", false
 	case pair.weak:
 		return p.assigned(pair.name, f.node.Text(), false)

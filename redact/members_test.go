@@ -28,6 +28,8 @@ func TestMembers(t *testing.T) {
 		{`{"rawHeaders":["Host","h","Authorization","Custom x","Accept","*/*"]}`, "/metadata/rawHeaders/3"},
 		{`{"request":{"cookies":[{"name":"sid","value":"` + random + `"},{"name":"lang","value":"de"}]}}`, "/metadata/request/cookies/0/value"},
 		{`{"env":[{"name":"DB_PASSWORD","value":"Walnut77!","default":null}]}`, "/metadata/env/0/value"},
+		{`{"env":[{"name":"DB_PASSWORD","value":"Walnut77!","default":""}]}`, "/metadata/env/0/value"},
+		{`{"env":[{"default":"Walnut78!","name":"DB_PASSWORD","value":"Walnut77!"}]}`, "/metadata/env/0/default /metadata/env/0/value"},
 		{`{"form":[{"id":"f3","label":"Password","value":"Walnut77!"}]}`, "/metadata/form/0/value"},
 		{`{"secrets":{"smtp":"` + random + `"}}`, "/metadata/secrets/smtp"},
 		{`{"passwords":["Walnut77!"]}`, "/metadata/passwords/0"},
