@@ -18,7 +18,7 @@ const (
 // secretArguments returns the rules that withhold elements of a list, keyed by index. The list is
 // searched like a command line, and a secret must be preceded by at least one element.
 func secretArguments(p *Policy, list canon.Node) map[int]string {
-	if !p.members || list.Len() < 2 || list.Len() > maxArguments {
+	if !p.members || list.Len() > maxArguments {
 		return nil
 	}
 	line, ends, ok := commandLine(list)
