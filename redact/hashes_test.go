@@ -138,18 +138,21 @@ func TestHashesInNames(t *testing.T) {
 // even if the string contains an encoded form of the part. A value that is withheld completely keeps
 // its reason if it is also a hash of another value.
 func TestHashesOfParts(t *testing.T) {
-	p := compile(t, redact.Rules{Names: []string{"pin", "code"}, Detectors: []secret.Detector{kDigits()}})
+	p := compile(t, redact.Rules{Names: []string{"pin", "input_hash"}, Detectors: []secret.Detector{kDigits()}})
 	for _, c := range []struct{ in, want string }{
 		{`{"t":"a k-12 b","x":"` + digest("k-12") + `"}`, "/metadata/t: pattern k; /metadata/x: hash of a withheld value"},
 		{`{"t":"a%20k%2D12%20b","x":"` + digest("k-12") + `"}`, "/metadata/t: pattern k; /metadata/x: hash of a withheld value"},
 		{`{"t":"a%20k%2D12%20b","x":"` + digest("k%2D12") + `"}`, "/metadata/t: pattern k; /metadata/x: hash of a withheld value"},
-		{`{"code":"` + digest("1234") + `","pin":"1234"}`, "/metadata/code: name; /metadata/pin: name"},
 	} {
 		r := redacted(t, p, `{"metadata":`+c.in+`}`)
 		if got := fields(r); got != c.want {
 			t.Errorf("%s: %s, want %s", c.in, got, c.want)
 		}
 		again(t, p, r)
+	}
+	r := redacted(t, p, `{"side_effects":{"tool_calls":[{"input_hash":"`+otherDigest+`","metadata":{"pin":"1234"}}]}}`)
+	if got := fields(r); got != "/side_effects/tool_calls/0/input_hash: name; /side_effects/tool_calls/0/metadata/pin: name" {
+		t.Error(got)
 	}
 }
 
