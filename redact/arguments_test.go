@@ -29,4 +29,10 @@ func TestArguments(t *testing.T) {
 		}
 		again(t, p, r)
 	}
+
+	// The first element is not an argument, so only the secret in it is withheld.
+	r := redacted(t, p, `{"metadata":{"argv":["mysql -pKw7rT2qZ9xL","-v"]}}`)
+	if got := string(r.Draft.Root().Member("metadata").Raw()); got != `{"argv":["mysql -p<redacted:mysql_password>","-v"]}` {
+		t.Error(got)
+	}
 }
