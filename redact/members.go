@@ -86,8 +86,8 @@ func (p *memberRules) hasPlaceholder(text []byte) bool {
 
 // A pair is an object with separate members for a name and a value.
 type pair struct {
-	name []byte
-	weak bool // the name comes from a label, which may denote only a kind of value
+	names [][]byte
+	weak  bool // the name comes from a label, which may denote only a kind of value
 }
 
 // isPairValue reports whether a folded name denotes the value of a pair. A pair may have several
@@ -114,9 +114,7 @@ func pairOf(object canon.Node) (pair, bool) {
 		}
 		switch foldName(member.String()) {
 		case "name", "key", "parameterkey", "variable", "header", "headername", "envname", "field", "parameter", "param", "option", "optionname", "k", "selector", "element", "locator", "inputname":
-			if found.name == nil {
-				found.name = v.Text()
-			}
+			found.names = append(found.names, v.Text())
 		case "label", "id", "type", "placeholder", "target", "inputid", "fieldname":
 			if text := v.Text(); label == nil || bytes.Contains(bytes.ToLower(text), []byte("pass")) {
 				label = text
@@ -125,14 +123,16 @@ func pairOf(object canon.Node) (pair, bool) {
 	}
 
 	// If the object has no name, its label is used instead, although it is weaker evidence.
-	if found.name == nil {
-		found.name, found.weak = label, true
+	if found.names == nil {
+		found.names, found.weak = [][]byte{label}, true
 	}
-	for _, control := range []string{" field", " input", " box", " textbox"} {
-		found.name = bytes.TrimSuffix(found.name, []byte(control)) // of a form
+	for i := range found.names {
+		for _, control := range []string{" field", " input", " box", " textbox"} {
+			found.names[i] = bytes.TrimSuffix(found.names[i], []byte(control)) // of a form
+		}
 	}
 
-	return found, len(found.name) > 0
+	return found, true
 }
 
 // memberRule returns the rule that withholds the value on top of the stack because of its name or
@@ -170,13 +170,22 @@ func (p *memberRules) namedRule(w *walk, around canon.Node, f frame, token strin
 		return "", false
 	}
 	pair, ok := pairOf(around)
-	switch {
-	case !ok:
+	if !ok {
 		return "", false
-	case pair.weak:
-		return p.assigned(pair.name, f.node.Text(), false)
 	}
-	return p.pairRule(pair.name, f.node, w.listName(3))
+
+	// The result must not depend on the order of the members, so every name is tried.
+	for _, name := range pair.names {
+		if pair.weak {
+			rule, ok = p.assigned(name, f.node.Text(), false)
+		} else {
+			rule, ok = p.pairRule(name, f.node, w.listName(3))
+		}
+		if ok {
+			return rule, true
+		}
+	}
+	return "", false
 }
 
 // secondRule returns the rule that withholds the second of two strings in an array. The first

@@ -30,6 +30,8 @@ func TestMembers(t *testing.T) {
 		{`{"env":[{"name":"DB_PASSWORD","value":"Walnut77!","default":null}]}`, "/metadata/env/0/value"},
 		{`{"env":[{"name":"DB_PASSWORD","value":"Walnut77!","default":""}]}`, "/metadata/env/0/value"},
 		{`{"env":[{"default":"Walnut78!","name":"DB_PASSWORD","value":"Walnut77!"}]}`, "/metadata/env/0/default /metadata/env/0/value"},
+		{`{"env":[{"name":"primary-db","key":"DB_PASSWORD","value":"x"},{"key":"DB_PASSWORD","name":"primary-db","value":"x"}]}`, "/metadata/env/0/value /metadata/env/1/value"},
+		{`{"form":[{"selector":"#f3","element":"Password field","text":"Walnut77!"}]}`, "/metadata/form/0/text"},
 		{`{"form":[{"id":"f3","label":"Password","value":"Walnut77!"}]}`, "/metadata/form/0/value"},
 		{`{"secrets":{"smtp":"` + random + `"}}`, "/metadata/secrets/smtp"},
 		{`{"passwords":["Walnut77!"]}`, "/metadata/passwords/0"},
