@@ -69,7 +69,7 @@ func (l *lineCutter) alone(d Piece) (Piece, error) {
 		d.Single = true
 		return d, nil
 	}
-	if d.fault == nil && !d.Kept {
+	if !d.Kept {
 		d.Data, d.Kept = bytes.Clone(d.Data), true
 	}
 

@@ -122,7 +122,7 @@ func (p *pageCutter) end() (Piece, error) {
 		return d, nil
 	case errors.As(err, &syntax):
 		return p.fault(receipt.Code(syntax.Code), "outside the entries of the list: "+syntax.Detail), nil
-	case doc.Root().Member("object").String() != "list" || !p.found:
+	case doc.Root().Member("object").String() != "list":
 		return p.fault(receipt.CodeSizeLimit, fmt.Sprintf("expected at most %d bytes, or a page of a list, found neither", receipt.MaxBytes)), nil
 	}
 	return Piece{}, io.EOF

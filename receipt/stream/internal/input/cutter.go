@@ -36,8 +36,6 @@ type chosen struct {
 	done  bool
 }
 
-func (c *chosen) Ready() bool { return c.done || c.cutter.Ready() }
-
 func (c *chosen) Next() (Piece, error) {
 	if c.done {
 		return Piece{}, io.EOF

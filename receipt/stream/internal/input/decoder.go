@@ -235,7 +235,7 @@ func otherKind(root canon.Node) string {
 		return "a timestamp"
 	case has("disclosures_version"):
 		return "a disclosure file"
-	case has("witnesses") && root.Member("witnesses").Kind() == canon.KindObject:
+	case root.Member("witnesses").Kind() == canon.KindObject:
 		return "a policy"
 	}
 

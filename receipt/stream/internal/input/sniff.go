@@ -221,7 +221,7 @@ func telling(head []byte) bool {
 
 	// The document in the first line may continue in the second line.
 	second, behind := cutLine(bytes.TrimLeft(rest, " \t\r\n"))
-	if behind != nil && endsDocument(second) && bytes.ContainsRune([]byte("[,:"), rune(first[len(first)-1])) {
+	if endsDocument(second) && bytes.ContainsRune([]byte("[,:"), rune(first[len(first)-1])) {
 		return len(bytes.TrimLeft(behind, " \t\r\n")) > 0 // only the third line determines the kind
 	}
 	return behind != nil
