@@ -35,7 +35,9 @@ func TestSniff(t *testing.T) {
 		"\"a[\n{\"c\":1}\n]\n":             Lines,
 		"[\n{}]":                           JSON,
 		"\x82\x01\x02":                     Sequence,
-		`{"a":"` + strings.Repeat("b", readBytes): Lines,
+		`{"a":"` + strings.Repeat("b", readBytes):  Lines,
+		`{"a":1,` + strings.Repeat(" ", readBytes): Lines, // the line is longer than the buffer
+		"1,\n{\"a\":[\n1]}":                        Lines, // the first line leaves nothing open
 	} {
 		got, err := sniff(reader(text), "name", false)
 		if err != nil || got != want {
@@ -54,6 +56,31 @@ func TestSniffAttestation(t *testing.T) {
 	for text, wrapped := range map[string]bool{attestation: false, "%PDF-1.7\n": true} {
 		if _, err := sniff(reader(text), "", wrapped); !errors.As(err, new(*OtherKindError)) {
 			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+// TestTelling verifies how much of an input is read to detect its kind. More must not be read,
+// because a pipe may deliver the next document much later.
+func TestTelling(t *testing.T) {
+	for text, want := range map[string]bool{
+		"":                              false,
+		" \n":                           false,
+		"\x82":                          true,
+		"[":                             true,
+		"{}":                            false,
+		"{}\n":                          true,
+		"{\n\"a\":1":                    false,
+		"{\n\"a\":1\n":                  true,
+		"{\"a\":[\n{\"b\":1}":           false,
+		"{\"a\":[\n{\"b\":1}\n":         false,
+		"{\"a\":[\n{\"b\":1}\n]":        true,
+		"{\"a\":\"b\"\n{\"b\":1}\n":     true,
+		"{\"a\":[\n{\"b\":1\n":          true,
+		"\n\n{\"a\":[\n\n{\"b\":1}\n\n": false,
+	} {
+		if got := telling([]byte(text)); got != want {
+			t.Errorf("%q: %v, expected %v", text, got, want)
 		}
 	}
 }
@@ -77,6 +104,143 @@ func TestUnreadable(t *testing.T) {
 		if _, err := c.Next(); err != io.EOF {
 			t.Errorf("kind %v: %v", form, err)
 		}
+	}
+
+	// A number ends only if another byte follows it.
+	c := &arrayCutter{r: bufio.NewReader(io.MultiReader(strings.NewReader("[1"), iotest.ErrReader(failed)))}
+	if _, err := c.Next(); !errors.Is(err, failed) {
+		t.Errorf("a number in an array: %v", err)
+	}
+}
+
+// TestKindNames verifies that a number that is no kind has a description.
+func TestKindNames(t *testing.T) {
+	for k, want := range map[Kind]string{Sniffed: "", Sequence: "cborseq", Sequence + 1: "kind(5)"} {
+		if got := k.String(); got != want {
+			t.Errorf("kind %d: %q, expected %q", k, got, want)
+		}
+	}
+}
+
+// TestHurry verifies that the first line of a hurried input is returned before the second line is
+// read, and that inputs of other kinds are not affected.
+func TestHurry(t *testing.T) {
+	failed := errors.New("disk failure")
+	for text, kind := range map[string]Kind{"{}\n": Lines, "[1,": JSON, "\xa0": Sequence} {
+		in := &File{Kind: kind, Meter: func(int) {}, Open: func() (io.ReadCloser, error) {
+			return io.NopCloser(io.MultiReader(strings.NewReader(text), iotest.ErrReader(failed))), nil
+		}}
+		o, err := in.Cut(NewBuffer(0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Hurry()
+		p, err := o.Next()
+		if first := kind != Sequence; (err == nil) != first || first && p.Index != 1 {
+			t.Errorf("%v: piece %d, %v", kind, p.Index, err)
+		}
+		o.Close()
+	}
+}
+
+// TestPages verifies that the entries of a list are found only in its member data, and that the rest
+// of the list must be valid.
+func TestPages(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"object":"list","data":[1,[2]]}`:                        "1 [2] EOF",
+		`{"object" : "list", "data" : [1 , 2 ] }`:                 "1 2 EOF",
+		`{"links":[3],"object":"list","data":[1]}`:                "1 EOF",
+		`{"a":"data","links":[3],"object":"list","data":[1]}`:     "1 EOF",
+		`{"a":{"data":[3]},"object":"list","data":[1]}`:           "1 EOF",
+		`{"a":"\"data","b\"data":[3],"data":[1],"object":"list"}`: "1 EOF",
+		`{"data"[3],"object":"list"}`:                             "syntax EOF",
+		`{"a":"data",[3],"object":"list"}`:                        "syntax EOF",
+		`{"object":"list","data":[]}`:                             "EOF",
+		`{"object":"list","data":[1],"data":[2]}`:                 "1 duplicate_name EOF",
+		`{"object":"list","data":[1],"more":tru}`:                 "1 syntax EOF",
+		`{"object":"list","data":[1],"more":[`:                    "1 torn_tail EOF",
+		`{"object":"list","data":[1]`:                             "1 torn_tail EOF",
+		`{"object":"list","data":[1,`:                             "1 torn_tail EOF",
+		`{"object":"list","data":[1,]}`:                           "1 syntax EOF",
+		`{"object":"list","data":[1]} {}`:                         "1 trailing_data EOF",
+		`{"object":"page","data":[1]}`:                            "1 size_limit EOF",
+	} {
+		c, got := newPageCutter(strings.NewReader(text)), ""
+		for n := 1; ; n++ {
+			p, err := c.Next()
+			if err != nil {
+				got += err.Error()
+				break
+			}
+			if p.fault == nil {
+				got += string(p.Data) + " "
+				if p.Index != n {
+					t.Errorf("%s: piece %d has the index %d", text, n, p.Index)
+				}
+				continue
+			}
+			got += string(p.fault.Code) + " "
+			if torn := p.fault.Code == receipt.CodeTornTail; p.fault.Torn != torn {
+				t.Errorf("%s: torn %v", text, p.fault.Torn)
+			}
+		}
+		if got != want {
+			t.Errorf("%s: %s, expected %s", text, got, want)
+		}
+	}
+
+	// A small list is held in memory.
+	for text, want := range map[string]int{
+		`{"object":"list","data":[1,2]}`:                2,
+		`{"object":"list","data":{}}`:                   -1,
+		`{"object":"receipt","data":[1],"kind":"list"}`: -1,
+		`{"object":"list","data":[1]`:                   -1,
+	} {
+		if got := pageOf([]byte(text)); len(got) != max(want, 0) || (got != nil) != (want >= 0) {
+			t.Errorf("%s: %d entries, expected %d", text, len(got), want)
+		}
+	}
+}
+
+// TestLastLine verifies that only a line without a line ending may be truncated, and that a single
+// line may be truncated only if the input is known to consist of lines.
+func TestLastLine(t *testing.T) {
+	for _, test := range []struct {
+		name, text string
+		want       bool
+	}{
+		{"a.jsonl", `{"a":`, true},
+		{"a.jsonl", "{\"a\":\n", false},
+		{"a.json", `{"a":`, false},
+		{"a.jsonl", "{}\n{\"a\":", true},
+		{"a.json", "{}\n{\"a\":", true},
+		{"a.jsonl", "{}\n{\"a\":\n", false},
+	} {
+		for _, form := range []Kind{Sniffed, Lines} {
+			c, err := cutterFor(reader(test.text), form, test.name, false, false)
+			last := Piece{}
+			for err == nil {
+				var p Piece
+				if p, err = c.Next(); err == nil {
+					last = p
+				}
+			}
+			if want := test.want || form == Lines && !strings.HasSuffix(test.text, "\n"); last.last != want || err != io.EOF {
+				t.Errorf("%s with %q as %v: %v, %v", test.name, test.text, form, last.last, err)
+			}
+		}
+	}
+}
+
+// TestSpace verifies that more whitespace than a document can contain is a document that is too
+// large, because a receipt may follow it.
+func TestSpace(t *testing.T) {
+	c, err := cutWhole(strings.NewReader(strings.Repeat(" ", maxDocument+1)), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p, err := c.Next(); err != nil || len(p.Data) <= maxDocument {
+		t.Errorf("%d bytes, %v", len(p.Data), err)
 	}
 }
 
@@ -132,6 +296,31 @@ func TestText(t *testing.T) {
 	}
 	if got := (&Fault{place: "offset 7", Detail: "no item"}).Words(); got != "offset 7: no item" {
 		t.Error(got)
+	}
+}
+
+// TestParsed verifies that a document may be a receipt only if nothing is wrong with it.
+func TestParsed(t *testing.T) {
+	for name, c := range map[string]Contents{"a fault": {Fault: &Fault{}}, "a syntax error": {Syntax: io.ErrUnexpectedEOF}, "wrong": {Wrong: &receipt.Check{}}} {
+		if c.Parsed() {
+			t.Errorf("%s: may be a receipt", name)
+		}
+	}
+	if !(&Contents{}).Parsed() {
+		t.Error("cannot be a receipt")
+	}
+}
+
+// TestEmptied verifies that a document that exceeds a limit for receipts is not returned.
+func TestEmptied(t *testing.T) {
+	deep := strings.Repeat("[", receipt.MaxDepth) + strings.Repeat("]", receipt.MaxDepth)
+	for text, want := range map[string]string{`{"a":1}`: `{"a":1}`, deep: deep, "[" + deep + "]": "", `{"wire":{"payload":[` + deep + `]}}`: "",
+		`{"wire":{"payload":{"b":[` + deep + `]}}}`: "", `{"wire":{"payload":{"b":2}},"a":` + deep + `}`: `{"b":2}`} {
+		doc := new(canon.Document)
+		_, err := Receipt(doc, []byte(text))
+		if got := string(doc.Root().Raw()); got != want || (err == nil) != (want != "") {
+			t.Errorf("%.40s: %.40s, %v; expected %.40s", text, got, err, want)
+		}
 	}
 }
 

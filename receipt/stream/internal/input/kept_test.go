@@ -52,6 +52,9 @@ func TestKept(t *testing.T) {
 			} else if err != nil || p.fault != nil {
 				t.Fatal(name, n, err, p.fault)
 			}
+			if p.Index != n+1 {
+				t.Errorf("%s: piece %d has the index %d", name, n+1, p.Index)
+			}
 			if p.Kept {
 				list = append(list, held{p.Data, bytes.Clone(p.Data)})
 				if len(p.Data) > 5*readBytes {

@@ -6,7 +6,7 @@ import "testing"
 // text is divided.
 func TestFollow(t *testing.T) {
 	for _, text := range []string{
-		`{"a":"\"}\\","b":[{"c":"]\\\""}],"\\":{}}, behind`, `"a\"\\" behind`, `[[[]],"[",{}] behind`, `{"torn":"\`, `{"torn":["`, `1 behind`, `}`, `]]`,
+		`{"a":"\"}\\","b":[{"c":"]\\\""}],"\\":{}}, behind`, `"a\"\\" behind`, `[[[]],"[",{}] behind`, `"\n" behind`, `{"\u00e9\t[":"a\rb"} behind`, `{"torn":"\`, `{"torn":["`, `1 behind`, `}`, `]]`,
 	} {
 		var slow nesting
 		want := 0
