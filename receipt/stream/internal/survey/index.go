@@ -71,8 +71,8 @@ func (x *index) add(it *Item, stream int) {
 func (x *index) node(d canon.Digest) node { return x.nodes[short(d)] }
 
 // maybeCopy reports whether a receipt with this hash may have occurred after the limit of the
-// index.
-func (x *index) maybeCopy(hash canon.Digest) bool { return x.rest != nil && x.rest.has(hash) }
+// index. The index must be full.
+func (x *index) maybeCopy(hash canon.Digest) bool { return x.rest.has(hash) }
 
 // short returns a fingerprint of a digest. The fingerprint is not simply a prefix of the digest,
 // because an attacker can choose the digests in a receipt.

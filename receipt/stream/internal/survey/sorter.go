@@ -52,7 +52,7 @@ func (s *sorter) spill() error {
 	s.memory = s.memory[:0]
 
 	// Merging a full level may make the next level full, too.
-	for n := 0; n < len(s.levels) && len(s.levels[n].ends) >= maxPieces; n++ {
+	for n := 0; len(s.levels[n].ends) >= maxPieces; n++ {
 		if err := s.raise(n); err != nil {
 			return err
 		}
