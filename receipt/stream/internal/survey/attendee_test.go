@@ -2,7 +2,9 @@ package survey
 
 import (
 	"bytes"
+	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/receiptkit/receiptkit/canon"
@@ -137,6 +139,12 @@ func TestAttendeeSane(t *testing.T) {
 		if got := c.a.sane(); got != c.want {
 			t.Errorf("%s: %t", name, got)
 		}
+
+		var coder attendeeCoder
+		coder.begin(1)
+		if list, err := (&Attendance{Packed: coder.append(nil, &c.a)}).unpack(1); err == nil && !list[0].sane() {
+			t.Errorf("%s: unpacked as %+v", name, list[0])
+		}
 	}
 }
 
@@ -206,23 +214,50 @@ func TestRosterReads(t *testing.T) {
 	}
 }
 
-// TestPackedPrefixes verifies that no beginning of a packed receipt is a packed receipt, and that a
-// receipt without a predecessor names none.
+// TestPackedPrefixes verifies that no beginning of a packed receipt is a packed receipt, that a
+// receipt without a predecessor names none, and that a length that is too large is rejected.
 func TestPackedPrefixes(t *testing.T) {
-	var c attendeeCoder
-	c.begin(1)
 	hash := canon.Sum([]byte("a"))
-	a := Attendee{computed: hash, link: chain.Link{First: true, Hash: hash}, Outcome: verified(), issued: 1 << 40}
-	packed := c.append(nil, &a)
-	for n := 1; n < len(packed); n++ {
-		if list, err := (&Attendance{Packed: packed[:n]}).unpack(1); err == nil {
-			t.Errorf("%d of %d bytes: %+v", n, len(packed), list)
+	pack := func(a Attendee) []byte {
+		var c attendeeCoder
+		c.begin(1)
+		return c.append(nil, &a)
+	}
+	rejected := func(name string, packed []byte) {
+		t.Helper()
+		in := Attendance{Packed: packed}
+		if list, err := in.unpack(1); err == nil {
+			t.Errorf("%s: %+v", name, list)
+		}
+		r := &Roster{Streams: make([]chain.Stream, 1), Sources: []Attendance{in}}
+		if _, err := r.Heads(new(Wanted)); err == nil {
+			t.Errorf("%s: no error about the heads", name)
 		}
 	}
-	named := append(bytes.Clone(packed), make([]byte, 32)...)
+	plain := Attendee{computed: hash, link: chain.Link{First: true, Hash: hash}, Outcome: verified(), issued: 1 << 40}
+	broken, undecided := plain, plain
+	broken.Fault = &Fumble{Code: receipt.CodeChainBreak, own: receipt.Verified}
+	undecided.Outcome = Outcome{Own: receipt.Undecided, Reason: receipt.CodeBatchNotChecked}
+	for name, a := range map[string]Attendee{"plain": plain, "broken": broken, "undecided": undecided} {
+		packed := pack(a)
+		for n := 1; n < len(packed); n++ {
+			rejected(fmt.Sprintf("%s, %d of %d bytes", name, n, len(packed)), packed[:n])
+		}
+	}
+
+	packed := pack(plain)
+	named := slices.Insert(bytes.Clone(packed), 1+16+32, make([]byte, 32)...)
 	named[0] |= rosterPrevious
-	if list, err := (&Attendance{Packed: named}).unpack(1); err == nil {
-		t.Errorf("a first receipt with a predecessor: %+v", list)
+	rejected("a first receipt with a predecessor", named)
+
+	// The text at the end is empty, which is all that a broken receipt allows. An endless number
+	// must not stand for an empty text.
+	packed = pack(broken)
+	endless := append(packed[:len(packed)-1], bytes.Repeat([]byte{0xff}, 11)...)
+	var c attendeeCoder
+	c.begin(1)
+	if a, err := c.parse(&unpacker{rest: endless}); err == nil {
+		t.Errorf("an endless length: %+v", a)
 	}
 }
 

@@ -12,10 +12,11 @@ import (
 	"github.com/receiptkit/receiptkit/internal/join"
 )
 
-// loose returns a survey of receipts from a single stream that have no predecessors.
-func loose(t *testing.T, n int, link func(i int, hash canon.Digest) chain.Link) *Survey {
+// loose returns a survey of receipts from a single stream that have no predecessors. It keeps at most
+// indexed receipts in memory.
+func loose(t *testing.T, n, indexed int, link func(i int, hash canon.Digest) chain.Link) *Survey {
 	t.Helper()
-	s := New(Terms{TempDir: t.TempDir(), Indexed: 1 << 12})
+	s := New(Terms{TempDir: t.TempDir(), Indexed: indexed})
 	s.EndSource("", false)
 	t.Cleanup(s.Close)
 	key := streamKey(nil).appendStream(chain.Stream{Issuer: "a", Workspace: "w"})
@@ -45,7 +46,7 @@ func TestLooseReceipts(t *testing.T) {
 		"first":   {func(_ int, hash canon.Digest) chain.Link { return chain.Link{First: true, Hash: hash} }, join.MarkSecond},
 		"missing": {func(_ int, hash canon.Digest) chain.Link { return chain.Link{Hash: hash, Previous: canon.Sum(hash[:])} }, join.MarkMissing},
 	} {
-		s := loose(t, n, c.link)
+		s := loose(t, n, 1<<12, c.link)
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		if err := s.Join(); err != nil {
@@ -64,6 +65,26 @@ func TestLooseReceipts(t *testing.T) {
 		}
 		if g := s.ends[0]; g.Count != uint64(n) || g.Failures != uint64(n-1) || len(s.others) != maxDamaged {
 			t.Errorf("%s: %+v, %d others", name, g, len(s.others))
+		}
+	}
+}
+
+// TestTails verifies that the receipt that was issued last is among the tails, in any order and even
+// if there are too many of them, unless it is damaged.
+func TestTails(t *testing.T) {
+	node := func(issued int64) join.Node {
+		return join.Node{Hash: canon.Sum(binary.BigEndian.AppendUint64(nil, uint64(issued))), Issued: issued}
+	}
+	for name, last := range map[string]func(int64) int64{"ascending": func(i int64) int64 { return i }, "descending": func(i int64) int64 { return maxDamaged - i }} {
+		l := leftovers{rank: make([]int, 2), heads: make([]join.Node, 2)}
+		for i := range int64(maxDamaged) + 1 {
+			l.tail(node(last(i)))
+		}
+		l.tail(node(0))
+		l.tail(join.Node{Hash: canon.Sum(nil), Issued: 2 * maxDamaged, Damaged: true})
+		l.sort()
+		if n := len(l.tails); n != maxDamaged+1 || l.tails[n-1] != node(maxDamaged) {
+			t.Errorf("%s: %d tails, the last is issued at %d", name, n, l.tails[n-1].Issued)
 		}
 	}
 }

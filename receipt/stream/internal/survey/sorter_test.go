@@ -109,10 +109,25 @@ func TestSorterRaiseFails(t *testing.T) {
 	for range 5 {
 		s.add(make([]byte, 8))
 	}
-	if err := drain(s); !errors.Is(err, io.ErrUnexpectedEOF) {
-		t.Errorf("%v", err)
+	if err := drain(s); !errors.Is(err, io.ErrUnexpectedEOF) || !errors.Is(s.err, io.ErrUnexpectedEOF) {
+		t.Errorf("%v, %v", err, s.err)
 	}
 	_ = s.close()
+}
+
+// TestSorterWriteFails verifies that an error during the first write to a file is not lost.
+func TestSorterWriteFails(t *testing.T) {
+	s := newSorter(8, 2, t.TempDir())
+	if _, err := s.level(0); err != nil {
+		t.Fatal(err)
+	}
+	s.levels[0].file.Close()
+	for range 2 {
+		s.add(make([]byte, 8))
+	}
+	if !errors.Is(s.err, fs.ErrClosed) {
+		t.Errorf("%v", s.err)
+	}
 }
 
 func drain(s *sorter) error {
