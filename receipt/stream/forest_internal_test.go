@@ -33,6 +33,7 @@ func TestForestJudges(t *testing.T) {
 		"fewer":              {receipt.Checkpoint{Readable: true, Signed: true}, 3, join.Tree{Size: 2}, false, "truncated"},
 		"other":              {receipt.Checkpoint{Readable: true, Signed: true}, 3, join.Tree{Size: 3, Root: other}, false, "merkle_root_mismatch"},
 		"other, more":        {receipt.Checkpoint{Readable: true, Signed: true}, 3, join.Tree{Size: 4, Root: other}, false, "merkle_root_mismatch"},
+		"fewer, and empty":   {receipt.Checkpoint{Readable: true, Signed: true}, 3, join.Tree{Size: 2, Root: root}, false, "truncated"},
 		"a selection, fewer": {receipt.Checkpoint{Readable: true, Signed: true}, 3, join.Tree{Size: 2}, true, uncompared},
 		"a selection, other": {receipt.Checkpoint{Readable: true, Signed: true}, 3, join.Tree{Size: 3, Root: other}, true, uncompared},
 		"a hole":             {receipt.Checkpoint{Readable: true, Signed: true}, 3, join.Tree{Size: 3, Root: root, Holes: true}, false, uncompared},
@@ -58,6 +59,51 @@ func TestForestJudges(t *testing.T) {
 	empty := &forest{given: &receipt.Checkpoint{Readable: true, Signed: true}, claims: tlog.Checkpoint{Root: root}, Tree: join.Tree{Root: root, Size: 1}}
 	if _, outside, _, found := empty.judge(false); found != nil || outside.Uncompared != "the checkpoint covers no receipts" {
 		t.Errorf("%v, %v", outside, found)
+	}
+}
+
+// TestForestCovers verifies that a checkpoint shows that no receipt follows the input only if a
+// trusted log signed it and if it covers exactly the receipts of the input.
+func TestForestCovers(t *testing.T) {
+	root, other := merkle.Hash{1}, merkle.Hash{2}
+	v, err := receipt.NewVerifier(nil, receipt.Policy{IntegrityOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		signed  bool
+		size    uint64
+		tree    join.Tree
+		partial bool
+		covered bool
+		note    string
+	}{
+		"all":                  {true, 3, join.Tree{Size: 3, Documents: 3, Root: root}, false, true, ""},
+		"a selection":          {true, 3, join.Tree{Size: 3, Documents: 3, Root: root}, true, true, ""},
+		"not signed":           {false, 3, join.Tree{Size: 3, Documents: 3, Root: root}, false, false, ""},
+		"more":                 {true, 3, join.Tree{Size: 4, Documents: 4, Root: root}, false, false, "the checkpoint covers only the first 3 of 4 receipts"},
+		"fewer":                {true, 3, join.Tree{Size: 2, Documents: 2}, true, false, ""},
+		"another selection":    {true, 3, join.Tree{Size: 3, Documents: 3, Root: other}, true, false, ""},
+		"others, and a hole":   {true, 3, join.Tree{Size: 3, Documents: 4, Root: other, Holes: true}, false, false, ""},
+		"others":               {true, 3, join.Tree{Size: 3, Documents: 3, Root: other}, false, false, ""},
+		"no receipts":          {true, 0, join.Tree{Size: 1, Documents: 1, Root: root}, false, false, "the checkpoint covers no receipts"},
+		"no receipts, nothing": {true, 0, join.Tree{Root: root}, false, true, ""},
+	} {
+		given := v.OpenCheckpoint(nil)
+		given.Fault, given.Readable, given.Signed, given.Claims = "", true, c.signed, tlog.Checkpoint{Origin: "o", Size: c.size, Root: root}
+		f := newForest(given)
+		f.Tree = c.tree
+		r := newRun(t.Context(), v, nil, Options{Partial: c.partial})
+		if err := r.weigh(f, &pipeline{}); err != nil {
+			t.Fatal(name, err)
+		}
+		note := ""
+		for _, n := range r.summary.NotChecked {
+			note += n.Detail
+		}
+		if r.covered != c.covered || note != c.note {
+			t.Errorf("%s: covered %v, %q", name, r.covered, note)
+		}
 	}
 }
 

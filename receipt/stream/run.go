@@ -402,7 +402,7 @@ func (r *Run) weigh(f *forest, p *pipeline) error {
 	} else if rest := f.behind(); rest > 0 {
 		r.summary.addNote(receipt.CodeBatchNotChecked, "the checkpoint covers only the first %d of %d receipts", f.claims.Size, f.claims.Size+rest)
 	} else {
-		r.covered = f.Size == f.claims.Size && f.given.Signed
+		r.covered = f.given.Signed && f.Size == f.claims.Size && f.Root == f.claims.Root
 	}
 	return nil
 }
