@@ -156,7 +156,7 @@ func (p *endsJoiner) judgeApart(group []chain.Segment, before, after *chain.Segm
 // leadsAway reports whether the first receipt of a segment names a receipt in another stream.
 func (p *endsJoiner) leadsAway(g chain.Segment) bool {
 	other, is := p.heads[g.Previous]
-	return is && other != g.Stream || p.known && p.listed[g.Previous]
+	return is && other != g.Stream || p.listed[g.Previous]
 }
 
 // surelyMissing reports whether neither part can contain the receipt before a segment.

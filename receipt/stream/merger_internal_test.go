@@ -51,6 +51,29 @@ func TestEndsAreNoted(t *testing.T) {
 	}
 }
 
+// TestHashesCompared verifies that the receipts of two parts are compared only if both parts list
+// them.
+func TestHashesCompared(t *testing.T) {
+	hash := canon.Sum([]byte("a"))
+	list := map[canon.Digest]bool{hash: true}
+	for name, c := range map[string]struct {
+		a, b                 map[canon.Digest]bool
+		known, apart, listed bool
+	}{
+		"both":         {list, list, true, false, true},
+		"nothing else": {list, map[canon.Digest]bool{}, true, true, true},
+		"the first":    {list, nil, false, false, false},
+		"the second":   {nil, list, false, false, false},
+		"none":         {nil, nil, false, false, false},
+	} {
+		p := newEndsJoiner(&merger{Summary: &Summary{}})
+		p.compareHashes(c.a, c.b)
+		if p.known != c.known || p.apart != c.apart || p.listed[hash] != c.listed {
+			t.Errorf("%s: known %v, apart %v, %v", name, p.known, p.apart, p.listed)
+		}
+	}
+}
+
 // TestEndsJoined verifies the findings about segments of a stream that do not join, in two parts of
 // which at least one does not list its receipts, and in two parts that list them.
 func TestEndsJoined(t *testing.T) {
@@ -83,6 +106,7 @@ func TestEndsJoined(t *testing.T) {
 		"inside, all listed":            {group: []chain.Segment{segment("", "a", 3), segment("x", "b", 1)}, listed: []string{"a", "b", "x"}, apart: true, want: receipt.CodeChainFork},
 		"inside, with failures":         {group: []chain.Segment{failed, segment("x", "b", 1)}, listed: []string{"a", "b", "x"}, apart: true, open: true},
 		"inside, with common receipts":  {group: []chain.Segment{segment("", "a", 3), segment("x", "b", 1)}, listed: []string{"a", "b", "x"}, open: true},
+		"two gaps":                      {group: []chain.Segment{segment("x", "a", 2), segment("y", "b", 2)}, open: true},
 		"a gap, undecided":              {group: []chain.Segment{segment("", "a", 1), segment("x", "b", 1)}, undecided: 1, open: true},
 		"after a head":                  {group: []chain.Segment{segment("", "x", 1), segment("x", "b", 1)}, open: true},
 		"after a head, all listed":      {group: []chain.Segment{segment("", "x", 3), segment("x", "b", 1)}, listed: []string{"x", "b"}, apart: true, open: true},
