@@ -42,19 +42,22 @@ func TestWeight(t *testing.T) {
 
 // TestTurnWeight verifies that a large document waits for the memory that its kind needs.
 func TestTurnWeight(t *testing.T) {
-	text := append(bytes.Repeat([]byte(" "), largeDocument), "{}"...)
-	var weights []int64
-	turn := func(_ context.Context, weight int64) (func(), error) {
-		weights = append(weights, weight)
-		return func() {}, nil
-	}
 	v, err := receipt.NewVerifier(nil, receipt.Policy{IntegrityOnly: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range Verify(t.Context(), v, bytes.NewReader(text), Options{Bounds: Bounds{Turn: turn}}).Reports() {
-	}
-	if !slices.Equal(weights, []int64{Weight(text, JSON)}) {
-		t.Errorf("%v, expected %d", weights, Weight(text, JSON))
+	text := append(bytes.Repeat([]byte(" "), largeDocument), "{}"...)
+	item := append([]byte{0xa1, 0x61, 'a', 0x7a, 0, 4, 0, 0}, bytes.Repeat([]byte("a"), 4<<16)...) // a map with one string
+	for kind, data := range map[Kind][]byte{JSON: text, CBOR: item} {
+		var weights []int64
+		turn := func(_ context.Context, weight int64) (func(), error) {
+			weights = append(weights, weight)
+			return func() {}, nil
+		}
+		for range Verify(t.Context(), v, bytes.NewReader(data), Options{Bounds: Bounds{Turn: turn}}).Reports() {
+		}
+		if !slices.Equal(weights, []int64{Weight(data, kind)}) {
+			t.Errorf("%v: %v, expected %d", kind, weights, Weight(data, kind))
+		}
 	}
 }

@@ -141,3 +141,47 @@ func TestRosterLimit(t *testing.T) {
 		}
 	}
 }
+
+// TestUncheckedOnce verifies that a report counts once for each code that it lists as not checked.
+func TestUncheckedOnce(t *testing.T) {
+	s := &Summary{Unchecked: map[receipt.Code]int{}}
+	for range 2 {
+		s.countUnchecked(&receipt.Report{NotChecked: []receipt.Note{{Code: receipt.CodeBatchNotChecked, Detail: "a"}, {Code: receipt.CodeBatchNotChecked, Detail: "b"}, {Code: receipt.CodeReplayNotChecked}}})
+	}
+	if len(s.Unchecked) != 2 || s.Unchecked[receipt.CodeBatchNotChecked] != 2 || s.Unchecked[receipt.CodeReplayNotChecked] != 2 {
+		t.Errorf("%v", s.Unchecked)
+	}
+}
+
+// TestUnusedEvidence verifies that a run has notes about unused evidence only if it read receipts to
+// the end.
+func TestUnusedEvidence(t *testing.T) {
+	v, err := receipt.NewVerifier(nil, receipt.Policy{IntegrityOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		receipts int
+		finished bool
+		name     func(receipt.Piece) string
+		want     string
+	}{
+		"unnamed":      {1, true, nil, "proof 2: no receipt in the input matches"},
+		"named":        {1, true, func(p receipt.Piece) string { return "the " + p.Kind }, "the proof: no receipt in the input matches"},
+		"no receipts":  {0, true, nil, ""},
+		"not finished": {1, false, nil, ""},
+	} {
+		r := newRun(t.Context(), v, nil, Options{})
+		r.options.Summing.Evidence = c.name
+		r.summary.Receipts = c.receipts
+		r.idle = func() []receipt.Piece { return []receipt.Piece{{Kind: "proof", Index: 1}} }
+		r.conclude(&outside{}, c.finished)
+		got := ""
+		for _, n := range r.summary.NotChecked {
+			got += n.Detail
+		}
+		if got != c.want {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}
