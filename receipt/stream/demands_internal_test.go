@@ -89,3 +89,34 @@ func TestConcludeNotes(t *testing.T) {
 		}
 	}
 }
+
+// TestAfterNothing verifies that an input without receipts has no note about the streams that it
+// does not continue.
+func TestAfterNothing(t *testing.T) {
+	d := demands{Wanted: survey.Wanted{After: map[chain.Stream]chain.Head{{Issuer: "a"}: {Hash: canon.Sum([]byte("head"))}}}}
+	for receipts, want := range map[int]int{0: 0, 1: 1} {
+		s := Summary{Receipts: receipts}
+		if d.concludeAfter(&s); len(s.NotChecked) != want || len(s.Findings) != 0 {
+			t.Errorf("%d receipts: %+v, %+v", receipts, s.NotChecked, s.Findings)
+		}
+	}
+}
+
+// TestOneStream verifies which requirements apply only to an input with one stream.
+func TestOneStream(t *testing.T) {
+	hash, count := canon.Sum([]byte("a")), uint64(0)
+	for name, c := range map[string]struct {
+		Continuity
+		want bool
+	}{
+		"nothing":     {Continuity{}, false},
+		"predecessor": {Continuity{Previous: hash}, true},
+		"head":        {Continuity{Head: hash}, true},
+		"count":       {Continuity{Count: &count}, true},
+		"heads":       {Continuity{Expect: map[chain.Stream]chain.Head{{}: {Hash: hash}}}, false},
+	} {
+		if got := c.one(); got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"testing"
+	"time"
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
@@ -182,6 +183,19 @@ func TestUnusedEvidence(t *testing.T) {
 		}
 		if got != c.want {
 			t.Errorf("%s: %q", name, got)
+		}
+	}
+}
+
+// TestAtUnknown verifies the time at which keys had to be valid, if it is known.
+func TestAtUnknown(t *testing.T) {
+	at := receipt.At(time.Unix(1777140000, 0))
+	for name, c := range map[string]struct {
+		asked *asked
+		want  receipt.Time
+	}{"unknown": {nil, receipt.Time{}}, "each at its own time": {&asked{}, receipt.Time{}}, "given": {&asked{At: &at}, at}} {
+		if got := (&Summary{asked: c.asked}).At(); got != c.want {
+			t.Errorf("%s: %v", name, got)
 		}
 	}
 }
