@@ -1,6 +1,7 @@
 package redact_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/receiptkit/receiptkit/redact"
@@ -21,6 +22,11 @@ func TestArguments(t *testing.T) {
 		{`["mysql","-pKw7rT2qZ9xL"]`, "/metadata/argv/1: pattern mysql_password"},
 		{`["AUTH","bob","Kw7#rT2!qZ9x"]`, ""}, // no option
 		{`["curl","-u",7]`, ""},
+		{`["mysql","-pKw7rT2qZ9xL",7]`, ""},
+		{`["","-v"]`, ""},
+		{`["mysql","-pKw7rT2qZ9xL"` + strings.Repeat(`,"-v"`, 62) + `]`, "/metadata/argv/1: pattern mysql_password"},
+		{`["mysql","-pKw7rT2qZ9xL"` + strings.Repeat(`,"-v"`, 63) + `]`, ""},  // too many elements
+		{`["mysql","-pKw7rT2qZ9xL","` + strings.Repeat("x", 4096) + `"]`, ""}, // too long
 		{`["it's","-p","a\"b'c"]`, ""},
 	} {
 		r := redacted(t, p, `{"metadata":{"argv":`+c.list+`}}`)
@@ -33,6 +39,13 @@ func TestArguments(t *testing.T) {
 	// The first element is not an argument, so only the secret in it is withheld.
 	r := redacted(t, p, `{"metadata":{"argv":["mysql -pKw7rT2qZ9xL","-v"]}}`)
 	if got := string(r.Draft.Root().Member("metadata").Raw()); got != `{"argv":["mysql -p<redacted:mysql_password>","-v"]}` {
+		t.Error(got)
+	}
+
+	// Without the rule for members, a list is not searched like a command line.
+	rules := redact.Default()
+	rules.Members = false
+	if got := fields(redacted(t, compile(t, rules), `{"metadata":{"argv":["mysql","-pKw7rT2qZ9xL"]}}`)); got != "" {
 		t.Error(got)
 	}
 }
