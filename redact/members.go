@@ -240,13 +240,9 @@ func secretOf(collection string) []byte {
 // secretDetector is the name of the detector that finds such secrets in text.
 const secretDetector = "kubernetes_secret"
 
-// pairRule returns the rule that withholds the value of a pair, given the folded name of the list
-// that contains the pair.
+// pairRule returns the rule that withholds the value of a pair, which is a string, given the folded
+// name of the list that contains the pair.
 func (p *memberRules) pairRule(name []byte, value canon.Node, list string) (rule string, ok bool) {
-	if value.Kind() != canon.KindString {
-		return "", false
-	}
-
 	cookies := strings.HasSuffix(list, "cookies")
 	if !cookies && len(value.Text()) > 0 {
 		if rule, ok := p.named(string(name), isHeaders(list), value); ok {
