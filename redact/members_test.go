@@ -33,6 +33,12 @@ func TestMembers(t *testing.T) {
 		{`{"env":[{"name":"primary-db","key":"DB_PASSWORD","value":"x"},{"key":"DB_PASSWORD","name":"primary-db","value":"x"}]}`, "/metadata/env/0/value /metadata/env/1/value"},
 		{`{"form":[{"selector":"#f3","element":"Password field","text":"Walnut77!"}]}`, "/metadata/form/0/text"},
 		{`{"form":[{"id":"f3","label":"Password","value":"Walnut77!"}]}`, "/metadata/form/0/value"},
+		{`{"form":[{"label":"Password","type":"text","value":"Walnut77!"}]}`, "/metadata/form/0/value"},
+		{`{"form":[{"name":null,"label":"Password","value":"Walnut77!"}]}`, "/metadata/form/0/value"},
+		{`{"form":[{"label":"API token","value":"` + random + `"}]}`, "/metadata/form/0/value"},
+		{`{"form":[{"label":"Password","value":"required"}]}`, ""},
+		{`{"secrets":[{"name":"smtp","value":"` + random + `"}]}`, "/metadata/secrets/0/value"},
+		{`{"notes":{"smtp":"` + random + `"}}`, ""},
 		{`{"secrets":{"smtp":"` + random + `"}}`, "/metadata/secrets/smtp"},
 		{`{"passwords":["Walnut77!"]}`, "/metadata/passwords/0"},
 		{`{"pair":["X-Api-Key","` + random + `"]}`, "/metadata/pair/1"},
@@ -114,9 +120,16 @@ func TestAssigned(t *testing.T) {
 		again(t, p, r)
 	}
 
+	// A match that is not the whole value does not depend on the name.
+	r := redacted(t, p, `{"metadata":{"pin":"wxyz\"'k-1"}}`)
+	if got := r.Draft.Root().Member("metadata").Member("pin").String(); got != `wxyz"'<redacted:k>` {
+		t.Error(got)
+	}
+	again(t, p, r)
+
 	// What remains of a document after redaction is not searched together with its name, because it
 	// contains a placeholder.
-	r := redacted(t, p, `{"metadata":{"pin":"see k-`+strings.Repeat("1", 5000)+`"}}`)
+	r = redacted(t, p, `{"metadata":{"pin":"see k-`+strings.Repeat("1", 5000)+`"}}`)
 	if got := string(r.Draft.Root().Member("metadata").Raw()); got != `{"pin":"see <redacted:k>"}` {
 		t.Error(got)
 	}

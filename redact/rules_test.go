@@ -159,7 +159,7 @@ func TestNames(t *testing.T) {
 	} {
 		for value, withheld := range map[string]bool{`"x"`: true, `""`: true, `{"a":1}`: true, `{}`: true, `[1]`: true, `1`: true, `true`: true, `null`: false,
 			`"[redacted]"`: false, `"${NPM_TOKEN}"`: false, `"${npm"`: true, `"${1}"`: true,
-			`"$az_09AZ"`: false, `"$a/b"`: true, `"$a:b"`: true, `"$a@b"`: true, `"$a[b"`: true, "\"$a`b\"": true, `"$a{b"`: true,
+			`"$az_09AZ"`: false, `"$"`: true, `"$0a"`: true, `"$9a"`: true, `"$a/b"`: true, `"$a:b"`: true, `"$a@b"`: true, `"$a[b"`: true, "\"$a`b\"": true, `"$a{b"`: true,
 			`{"type":"string","minLength":8}`: false, `{"type":"mine"}`: true, `{"type":"string","default":"x"}`: true, `{"title":"x"}`: true} {
 			doc := `{"metadata":{"in":[{` + quote(name) + `:` + value + `}]}}`
 			r := redacted(t, everyday, doc)
