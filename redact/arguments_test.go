@@ -22,6 +22,7 @@ func TestArguments(t *testing.T) {
 		{`["mysql","-pKw7rT2qZ9xL"]`, "/metadata/argv/1: pattern mysql_password"},
 		{`["AUTH","bob","Kw7#rT2!qZ9x"]`, ""}, // no option
 		{`["curl","-u",7]`, ""},
+		{`["mysql","-pKw7rT2qZ9xL","--api-key","Zt5wQ8mN3vKx"]`, "/metadata/argv/1: pattern mysql_password; /metadata/argv/3: pattern password_option"},
 		{`["mysql","-pKw7rT2qZ9xL",7]`, ""},
 		{`["","-v"]`, ""},
 		{`["mysql","-pKw7rT2qZ9xL"` + strings.Repeat(`,"-v"`, 62) + `]`, "/metadata/argv/1: pattern mysql_password"},
