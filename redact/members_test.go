@@ -17,6 +17,7 @@ func TestMembers(t *testing.T) {
 	for _, c := range []struct{ in, want string }{
 		{`{"SecretAccessKey":"` + random + `"}`, "/metadata/SecretAccessKey"},
 		{`{"db":{"user":"app","pass":"Walnut77!"}}`, "/metadata/db/pass"},
+		{`{"db":[{"pass":"Walnut<77!"},{"pass":"Walnut[77!"},{"pass":"Walnut%77!"}]}`, "/metadata/db/0/pass /metadata/db/1/pass /metadata/db/2/pass"},
 		{`{"smtpPw":"Lantern 4 Harbor"}`, "/metadata/smtpPw"},
 		{`{"encryption_key":"` + random + `"}`, "/metadata/encryption_key"},
 		{`{"env":[{"name":"DB_PASSWORD","value":"x"},{"name":"TZ","value":"Europe/Berlin"}]}`, "/metadata/env/0/value"},
@@ -118,6 +119,11 @@ func TestAssigned(t *testing.T) {
 			t.Errorf("%.300s: %s", in, got)
 		}
 		again(t, p, r)
+	}
+
+	// The data of a Kubernetes Secret is only withheld by its detector.
+	if got := fields(redacted(t, p, `{"metadata":{"kind":"Secret","data":{"a":"x"}}}`)); got != "" {
+		t.Error(got)
 	}
 
 	// A match that is not the whole value does not depend on the name.
