@@ -90,6 +90,10 @@ func TestPreimageLeavesOutExactlyTwoMembers(t *testing.T) {
 			t.Errorf("%s: the reference accepts it", in)
 		}
 	}
+	// What is not JSON is reported as such.
+	if h, err := chain.ReferenceHash([]byte(`{"a":1,"a":1}`)); err == nil || errors.Is(err, chain.ErrNotObject) || !h.IsZero() {
+		t.Errorf("a name that occurs twice: %v, %v", h, err)
+	}
 }
 
 // content compares the canonical form of a receipt, without the members chain and signatures, with

@@ -196,6 +196,7 @@ func TestJoinLeavesForksAndCycles(t *testing.T) {
 		"cycle of itself": {[]chain.Segment{one(1, 1)}, 1},
 		"cycle and whole": {[]chain.Segment{one(8, 9), one(9, 8), one(0, 1), one(1, 2)}, 3},
 		"same head":       {[]chain.Segment{one(0, 2), one(1, 2), one(2, 3)}, 3},
+		"head of zeros":   {[]chain.Segment{one(5, 0), one(0, 1)}, 2}, // the first states no predecessor
 		"streams":         {[]chain.Segment{one(0, 1), {Stream: chain.Stream{Issuer: "x"}, Count: 1, Previous: digest(1), Head: digest(2)}}, 2},
 	} {
 		if got := chain.Join(c.in); len(got) != c.want {
