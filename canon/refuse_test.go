@@ -186,6 +186,7 @@ func TestErrorText(t *testing.T) {
 		{`{"a":[0,{"x":1,"\u0078":2}]}`, `line 1, column 16 (offset 15, at "/a/1/x"): duplicate member name "x"`},
 		{`{"a/b":{"m~n":["\ud800"]}}`, `line 1, column 17 (offset 16, at "/a~1b/m~0n/0"): expected a surrogate pair, found \ud800 alone`},
 		{"[\"\xff\"]", `line 1, column 3 (offset 2, at "/0"): expected UTF-8, found the byte 0xff`},
+		{"[\ufffd]", `line 1, column 2 (offset 1, at "/0"): expected a value, found '�'`},
 		{`[1e999]`, `line 1, column 2 (offset 1, at "/0"): expected a number within ±1.7976931348623157e308, found a number of 5 characters`},
 		{"[\"a\nb\"]", `line 1, column 4 (offset 3, at "/0"): expected the control character 0x0a to be escaped as \u000a`},
 		{`[1 2]`, `line 1, column 4 (offset 3): expected "," or "]", found '2'`},
