@@ -113,3 +113,14 @@ func TestPolicyValidate(t *testing.T) {
 type emptyTrust struct{ Trust }
 
 func (emptyTrust) Len() int { return 0 }
+
+// TestKeysOfTrust verifies that a trust that does not list its keys has no related keys, and that
+// a key that is not for a log is not returned as a log.
+func TestKeysOfTrust(t *testing.T) {
+	if kin := kinOf(struct{ Trust }{}); len(kin) > 0 {
+		t.Errorf("%v", kin)
+	}
+	if logs := Logs(keyTrust{keys: []NoteKey{{Key: &Key{ID: "k", Issuers: []string{"i"}}}}}); len(logs) > 0 {
+		t.Errorf("%v", logs)
+	}
+}

@@ -1,6 +1,7 @@
 package receipt
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -174,6 +175,105 @@ func TestMaterialsNeedSchema(t *testing.T) {
 	for holds, want := range map[bool]Status{false: StatusPassed, true: StatusFailed} {
 		if c := weighMaterials(doc.Root(), nil, new(watched), holds, new(Report)); c.Status != want {
 			t.Errorf("schema holds %t: %+v", holds, c)
+		}
+	}
+}
+
+// TestUndecidedBy verifies which check explains why a receipt is undecided. A check that is
+// otherwise only informational takes precedence over a step that was not reached, and the first of
+// several such checks is reported.
+func TestUndecidedBy(t *testing.T) {
+	const link, batch, signatures, step = CodeLinkNotChecked, CodeBatchNotChecked, CodeSignaturesNotChecked, CodeStepNotReached
+	for _, c := range []struct {
+		codes []Code
+		want  Code
+	}{
+		{nil, ""},
+		{[]Code{step}, step},
+		{[]Code{step, link}, link},
+		{[]Code{signatures, batch}, batch},
+		{[]Code{link, step}, link},
+		{[]Code{link, signatures}, link},
+		{[]Code{link, batch}, link},
+		{[]Code{signatures, step}, signatures},
+		{[]Code{link, step, CodeUnsigned, batch}, CodeUnsigned},
+	} {
+		rep := &Report{Verdict: Undecided}
+		rep.Checks = append(rep.Checks, Check{Status: StatusPassed, Code: CodeUnknownKey})
+		for _, code := range c.codes {
+			rep.Checks = append(rep.Checks, Check{Status: StatusNotChecked, Code: code})
+		}
+		if got := rep.Finding().Code; got != c.want {
+			t.Errorf("%v: %s, expected %s", c.codes, got, c.want)
+		}
+	}
+}
+
+// TestAmend verifies that a finding is inserted after the findings of the same step, and that a
+// finding that is not a failure leaves the receipt undecided.
+func TestAmend(t *testing.T) {
+	v, err := NewVerifier(nil, Policy{IntegrityOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := func(n Note) bool { return n.Code == CodeUnknownKey }
+	for status, want := range map[Status]Verdict{StatusFailed: Refuted, StatusPassed: Undecided, StatusNotApplicable: Undecided, StatusNotChecked: Undecided} {
+		for _, before := range [][]Step{nil, {StepParse}, {StepParse, StepHash, StepLink}} {
+			rep := new(Report)
+			for _, step := range before {
+				rep.Checks = append(rep.Checks, Check{Step: step, Status: StatusPassed})
+			}
+			v.Amend(rep, Check{Step: StepHash, Status: status, Code: CodeUnknownKey})
+			at := min(len(before), 2)
+			if rep.Checks[at].Code != CodeUnknownKey || rep.Verdict != want || slices.ContainsFunc(rep.NotChecked, named) != (want == Undecided) {
+				t.Errorf("%v after %v: %v, %+v", status, before, rep.Verdict, rep.Checks)
+			}
+		}
+		rep := new(Report)
+		v.Amend(rep, Check{Step: StepParse, Status: StatusNotChecked, Code: CodeUnknownKey})
+		if !slices.ContainsFunc(rep.NotChecked, named) {
+			t.Errorf("unreadable: %+v", rep.NotChecked)
+		}
+	}
+}
+
+// TestNotAskedForBatch verifies that the batch step does not apply to a receipt that is refuted, if
+// no proof, batch, or timestamp is given or required.
+func TestNotAskedForBatch(t *testing.T) {
+	doc, err := canon.Parse([]byte(`{}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for required, want := range map[bool]Status{false: StatusNotApplicable, true: StatusNotChecked} {
+		rep := new(Report)
+		batchStep{&Verifier{policy: Policy{Timestamp: required}}}.check(doc, false, rep)
+		if got := rep.Check(StepBatch).Status; got != want {
+			t.Errorf("timestamp required %t: %v", required, got)
+		}
+	}
+}
+
+// TestEmptyIDs verifies that an empty ID is not reported as a repetition of a missing ID.
+func TestEmptyIDs(t *testing.T) {
+	for text, want := range map[string]int{`[{},{"delta_id":""}]`: 0, `[{"delta_id":""},{"delta_id":""}]`: 1} {
+		doc, err := canon.Parse([]byte(`{"deltas":` + text + `}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		rep := new(Report)
+		if lintIDs(doc.Root(), rep); len(rep.Warnings) != want {
+			t.Errorf("%s: %+v", text, rep.Warnings)
+		}
+	}
+}
+
+// TestMisspelt verifies that a report repeats a malformed hash only if it differs from a digest by
+// uppercase letters.
+func TestMisspelt(t *testing.T) {
+	upper := "sha256:" + strings.Repeat("AB", 32)
+	for text, want := range map[string]string{upper: upper, "hunter2": "", upper + "0": ""} {
+		if got := misspelt([]byte(text)); got != want {
+			t.Errorf("%s: %q", text, got)
 		}
 	}
 }

@@ -51,3 +51,13 @@ func TestLinkWords(t *testing.T) {
 		}
 	}
 }
+
+// TestNotCounted verifies that at most five reasons are listed, and that the others are counted.
+func TestNotCounted(t *testing.T) {
+	why := []string{"a", "b", "c", "d", "e", "f", "g"}
+	for n, want := range map[int]string{0: "", 1: "; not counted: a", 5: "; not counted: a; b; c; d; e", 6: "; not counted: a; b; c; d; e; and 1 more"} {
+		if got := notCounted(why[:n]); got != want {
+			t.Errorf("%d: %s", n, got)
+		}
+	}
+}
