@@ -53,6 +53,18 @@ func TestReportJSON(t *testing.T) {
 		sameReport(t, c.File, rep)
 	}
 	sameReport(t, "zero", new(receipt.Report))
+	for i, empty := range []func(*receipt.Report){
+		func(r *receipt.Report) { r.Version = -1 }, func(r *receipt.Report) { r.Checks = nil }, func(r *receipt.Report) { r.Signatures = nil },
+		func(r *receipt.Report) { r.NotChecked = nil }, func(r *receipt.Report) { r.Warnings = nil },
+	} {
+		r := new(receipt.Report)
+		fill(reflect.ValueOf(r).Elem(), "plain")
+		empty(r)
+		sameReport(t, fmt.Sprintf("not as a verifier leaves it, %d", i), r)
+	}
+	if text, err := receipt.AppendJSON(nil, (*receipt.Report)(nil)); err != nil || string(text) != "null" {
+		t.Errorf("no report: %s, %v", text, err)
+	}
 	for c := range 256 { // a character that must be escaped
 		r := new(receipt.Report)
 		fill(reflect.ValueOf(r).Elem(), string([]byte{'a', byte(c), 'b'}))

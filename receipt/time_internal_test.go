@@ -2,12 +2,13 @@ package receipt
 
 import (
 	"testing"
+	"time"
 )
 
 // TestTimeJSON verifies that only a string in quotation marks is a time.
 func TestTimeJSON(t *testing.T) {
 	const text = "2026-04-25T19:17:33Z"
-	for data, want := range map[string]bool{`"` + text + `"`: true, text: false, `"` + text: false, `"` + text + "x": false, "x" + text + `"`: false, `"`: false, "": false} {
+	for data, want := range map[string]bool{`"` + text + `"`: true, text: false, `"` + text: false, `"` + text + "x": false, "x" + text + `"`: false, `"x"`: false, `"`: false, "": false} {
 		if err := new(Time).UnmarshalJSON([]byte(data)); (err == nil) != want {
 			t.Errorf("%s: %v", data, err)
 		}
@@ -21,7 +22,7 @@ func TestTimeCharacters(t *testing.T) {
 	if _, err := ParseTime(good); err != nil {
 		t.Fatal(err)
 	}
-	for _, text := range []string{good + "0", good[:23], good[:23] + "Zx", good[:23] + "zz", good[:23] + "Z "} {
+	for _, text := range []string{good + "0", good[:23], good[:23] + "Zx", good[:23] + "zz", good[:23] + "Z ", good[:23] + "x", good[:20] + "Z", good[:11] + "24" + good[13:], good[:14] + "60" + good[16:], good[:17] + "61" + good[19:]} {
 		if got, err := ParseTime(text); err == nil {
 			t.Errorf("%s is read as %v", text, got)
 		}
@@ -35,6 +36,15 @@ func TestTimeCharacters(t *testing.T) {
 			if got, err := ParseTime(text); err == nil {
 				t.Errorf("%s is read as %v", text, got)
 			}
+		}
+	}
+}
+
+// TestTimeYears verifies that only a time whose year has four digits is written.
+func TestTimeYears(t *testing.T) {
+	for year, want := range map[int]bool{-1: false, 0: true, 9999: true, 10000: false} {
+		if text, err := At(time.Date(year, 7, 1, 0, 0, 0, 0, time.UTC)).MarshalText(); (err == nil) != want || (len(text) > 0) != want {
+			t.Errorf("%d: %s, %v", year, text, err)
 		}
 	}
 }
