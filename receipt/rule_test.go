@@ -142,16 +142,37 @@ func TestRuleNames(t *testing.T) {
 	}
 
 	// Later changes to the caller's list do not affect a verifier's rules.
-	rules := []receipt.Rule{rule{name: "a"}, rule{name: "b_2"}}
+	rules := []receipt.Rule{rule{name: "a"}, rule{name: "b_2"}, rule{name: "z09"}}
 	v := intactBy(t, rules...)
 	rules[0] = rule{name: "c"}
 	v.Policy().Rules[1] = nil
-	if rep := verify(v, []byte("{")); !slices.Equal(rep.Rules, []string{"a", "b_2"}) || v.Policy().Rules[0].Name() != "a" {
+	if rep := verify(v, []byte("{")); !slices.Equal(rep.Rules, []string{"a", "b_2", "z09"}) || v.Policy().Rules[0].Name() != "a" {
 		t.Error(rep.Rules)
 	}
 	for _, info := range receipt.Codes() {
 		if strings.HasPrefix(string(info.Code), "rule_") {
 			t.Errorf("%s could be the code of a rule", info.Code)
+		}
+	}
+}
+
+// TestForeignChecks verifies that the checks of a reader of another format replace the checks that
+// would otherwise be added for the same step.
+func TestForeignChecks(t *testing.T) {
+	v := intactBy(t)
+	for _, step := range []receipt.Step{receipt.StepParse, receipt.StepBatch} {
+		f := &receipt.Foreign{Format: "other", Checks: []receipt.Check{{Step: step, Status: receipt.StatusFailed, Code: receipt.CodeProofInvalid}}}
+		f.Inclusions = make([]receipt.ForeignSignature, 1)
+		rep := new(receipt.Report)
+		v.Foreign([]byte("{}"), f, rep)
+		n := 0
+		for _, c := range rep.Checks {
+			if c.Step == step {
+				n++
+			}
+		}
+		if n != 1 || rep.Verdict != receipt.Refuted {
+			t.Errorf("%v: %d checks, %v", step, n, rep.Verdict)
 		}
 	}
 }

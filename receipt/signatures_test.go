@@ -66,6 +66,19 @@ func TestFirstReasonIsTold(t *testing.T) {
 	}
 }
 
+// TestFirstCheckpointIsTold verifies that, if no checkpoint counts as a signature, the report
+// contains the reason for the first one.
+func TestFirstCheckpointIsTold(t *testing.T) {
+	keys := logKeys()
+	data := forge(t, plainDraft(), keep)
+	for first, second := range map[string]string{"ownlate": "ownstolen", "ownstolen": "ownlate"} {
+		v := with(t, verifier(t, keys, receipt.Policy{}), proofs(keys.prove(t, data, first), keys.prove(t, data, second)))
+		if list := verify(v, data).Signatures; len(list) != 1 || list[0].KeyID != first || list[0].Code == "" {
+			t.Errorf("%s, %s: %+v", first, second, list)
+		}
+	}
+}
+
 // TestSignatureOfOtherContent verifies that a valid signature of the stated hash does not pass if
 // the content has another hash. The report still states who signed the stated hash.
 func TestSignatureOfOtherContent(t *testing.T) {
