@@ -338,12 +338,13 @@ func (w *watched) idle(disclosures []*redact.Disclosures) (list []Piece) {
 					rest = append(rest, untrusted.Cut(fields[k].Field, 256))
 				}
 			}
-			if len(rest) > 0 && len(rest) < len(fields) {
+			if len(rest) == 0 && len(fields) > 0 {
+				continue
+			}
+			if len(rest) < len(fields) {
 				piece.Part = quotedList(rest)
 			}
-			if len(rest) > 0 || len(fields) == 0 {
-				list = append(list, piece)
-			}
+			list = append(list, piece)
 		}
 	}
 	return list

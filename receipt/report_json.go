@@ -187,7 +187,7 @@ func (w *reportWriter) time(name string, t Time) {
 
 func (w *reportWriter) value(name string, v any) {
 	text, err := appendReflected(append(w.text, name...), v)
-	if err != nil && w.err == nil {
+	if w.err == nil {
 		w.err = err
 	}
 	w.text = text
