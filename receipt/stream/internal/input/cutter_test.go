@@ -153,6 +153,7 @@ func TestPages(t *testing.T) {
 		`{"a":"data","links":[3],"object":"list","data":[1]}`:     "1 EOF",
 		`{"a":{"data":[3]},"object":"list","data":[1]}`:           "1 EOF",
 		`{"a":"\"data","b\"data":[3],"data":[1],"object":"list"}`: "1 EOF",
+		`{"data":{"a":[3]},"object":"list"}`:                      "EOF",
 		`{"data"[3],"object":"list"}`:                             "syntax EOF",
 		`{"a":"data",[3],"object":"list"}`:                        "syntax EOF",
 		`{"object":"list","data":[]}`:                             "EOF",

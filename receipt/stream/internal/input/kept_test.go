@@ -52,6 +52,9 @@ func TestKept(t *testing.T) {
 			} else if err != nil || p.fault != nil {
 				t.Fatal(name, n, err, p.fault)
 			}
+			if name != "sequence" && string(p.Data) != docs[n] {
+				t.Errorf("%s: piece %d is %d bytes, %.20q", name, n+1, len(p.Data), p.Data)
+			}
 			if p.Index != n+1 {
 				t.Errorf("%s: piece %d has the index %d", name, n+1, p.Index)
 			}
