@@ -83,6 +83,7 @@ func TestForestCovers(t *testing.T) {
 		"not signed":           {false, 3, join.Tree{Size: 3, Documents: 3, Root: root}, false, false, ""},
 		"more":                 {true, 3, join.Tree{Size: 4, Documents: 4, Root: root}, false, false, "the checkpoint covers only the first 3 of 4 receipts"},
 		"fewer":                {true, 3, join.Tree{Size: 2, Documents: 2}, true, false, ""},
+		"fewer, an odd root":   {true, 3, join.Tree{Size: 2, Documents: 2, Root: root}, true, false, ""},
 		"another selection":    {true, 3, join.Tree{Size: 3, Documents: 3, Root: other}, true, false, ""},
 		"others, and a hole":   {true, 3, join.Tree{Size: 3, Documents: 4, Root: other, Holes: true}, false, false, ""},
 		"others":               {true, 3, join.Tree{Size: 3, Documents: 3, Root: other}, false, false, ""},
