@@ -285,6 +285,19 @@ func TestLargeLines(t *testing.T) {
 	}
 }
 
+// TestLineRest verifies that the rest of a line is read up to its end or up to a limit, even if only
+// one byte is read at a time.
+func TestLineRest(t *testing.T) {
+	for most, want := range map[int]string{2: "ab, c\nd", 3: "abc, d", 9: "abc, d"} {
+		rest := &lineRest{r: reader("abc\nd"), most: most}
+		line, err := io.ReadAll(iotest.OneByteReader(rest))
+		behind, _ := io.ReadAll(rest.r)
+		if got := string(line) + ", " + string(behind); err != nil || got != want || rest.ended != (most > 2) {
+			t.Errorf("at most %d bytes: %q, ended %v, %v", most, got, rest.ended, err)
+		}
+	}
+}
+
 // TestText verifies that a document may have maxDocument bytes, and how a fault is described.
 func TestText(t *testing.T) {
 	text := make([]byte, maxDocument+1)

@@ -13,7 +13,8 @@ import (
 )
 
 // TestKept verifies that a piece does not change while later pieces are read if its field Kept is
-// set, in any order of large and small pieces, and that large pieces are kept.
+// set, in any order of large and small pieces, that large pieces are kept, and that all pieces are
+// complete and numbered.
 func TestKept(t *testing.T) {
 	var docs []string
 	for i, size := range []int{10, 6 * readBytes, 128<<10 + 100, readBytes + 1, 5 * readBytes, 10, 6 * readBytes, 256 << 10, 10} {
