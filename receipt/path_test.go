@@ -198,3 +198,10 @@ func TestAmendUnread(t *testing.T) {
 		}
 	}
 }
+
+// TestUnverifiedReceipt verifies that a receipt that no verifier returned is not written.
+func TestUnverifiedReceipt(t *testing.T) {
+	if text, err := (receipt.Receipt{}).MarshalJSON(); err == nil || text != nil {
+		t.Errorf("%s, %v", text, err)
+	}
+}

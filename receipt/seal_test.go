@@ -266,6 +266,7 @@ func TestSign(t *testing.T) {
 		t.Errorf("canceled: %v, %v", s, err)
 	}
 	for name, bad := range map[string]receipt.Signature{"empty": {}, "no value": {KeyID: "k", Algorithm: "a"}, "no key": {Algorithm: "a", Signature: "s"}, "no algorithm": {KeyID: "k", Signature: "s"},
+		"too large":             {KeyID: strings.Repeat("x", receipt.MaxBytes), Algorithm: "a", Signature: "s"},
 		"a time without a form": {KeyID: "k", Algorithm: "a", Signature: "s", SignedAt: receipt.At(time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC))}} {
 		if s, err := sealed.Sign(t.Context(), signerFunc(func(context.Context, []byte) (receipt.Signature, error) { return bad, nil })); err == nil || s != nil {
 			t.Errorf("%s: %v, %v", name, s, err)
