@@ -72,13 +72,19 @@ func TestZones(t *testing.T) {
 	}
 }
 
-// TestTimesOfOtherForms verifies that each separator must be in its place (RFC 3339 section 5.6), even
-// though the schema would refuse such times as well.
+// TestTimesOfOtherForms verifies that each separator must be in its place and each number in its range
+// (RFC 3339 section 5.6), even though the schema would refuse such times as well.
 func TestTimesOfOtherForms(t *testing.T) {
 	for _, text := range []string{"2026_04-25T12:00:00Z", "2026-04_25T12:00:00Z", "2026-04-25 12:00:00Z", "2026-04-25_12:00:00Z",
-		"2026-04-25T12_00:00Z", "2026-04-25T12:00_00Z", "2026-04-25T12:00:00", "2026-04-25T12:00Z", ""} {
+		"2026-04-25T12_00:00Z", "2026-04-25T12:00_00Z", "2026-04-25T12:00:00", "2026-04-25T12:00Z", "",
+		"2026-04-25T24:00:00Z", "2026-04-25T23:60:00Z", "2026-04-25T23:59:61Z"} {
 		if at, err := receipt.ParseTime(text); err == nil {
 			t.Errorf("%q: parsed as %v", text, at)
+		}
+	}
+	for _, text := range []string{"2026-04-25T23:00:00Z", "2026-04-25T00:59:00Z", "2026-04-25T23:59:60Z"} {
+		if _, err := receipt.ParseTime(text); err != nil {
+			t.Errorf("%q: %v", text, err)
 		}
 	}
 }
