@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -261,31 +262,48 @@ func TestScope(t *testing.T) {
 	if os.Getenv("RECEIPT_SCOPE") == "all" {
 		fewer = 1
 	}
+	var mu sync.Mutex
 	seen, worlds := map[bool]int{}, 0
-	for _, s := range []scope{{1, true, true, 1}, {2, true, true, 1}, {3, true, true, 1}, {4, false, true, 1}, {4, true, true, 1009}, {5, false, false, 1}, {5, true, true, 500009}} {
-		p := &press{t, map[string]*receipt.Sealed{}}
-		_, number := s.world(0)
-		step := s.every
-		if number > 1_000 {
-			step *= fewer
+	t.Run("scopes", func(t *testing.T) {
+		for _, s := range []scope{{1, true, true, 1}, {2, true, true, 1}, {3, true, true, 1}, {4, false, true, 1}, {4, true, true, 1009}, {5, false, false, 1}, {5, true, true, 500009}} {
+			t.Run(fmt.Sprintf("%+v", s), func(t *testing.T) {
+				t.Parallel()
+				found, tried, number := s.try(t, v, fewer)
+				t.Logf("%d of %d worlds: %v", tried, number, found)
+				mu.Lock()
+				defer mu.Unlock()
+				seen[true], seen[false], worlds = seen[true]+found[true], seen[false]+found[false], worlds+tried
+			})
 		}
-		for n := uint64(0); n < number; n += step {
-			w, _ := s.world(n)
-			if w.torn() {
-				continue
-			}
-			seen[compare(t, v, p, w)]++
-			worlds++
-			if t.Failed() {
-				t.Fatalf("world %d of %+v: %+v", n, s, w)
-			}
-		}
-		t.Logf("%+v: %d worlds", s, number)
-	}
+	})
 	t.Logf("%d worlds tried: %v", worlds, seen)
 	if seen[true] < worlds/100 || seen[false] < worlds/100 {
 		t.Error(seen)
 	}
+}
+
+// try compares the verdicts for every world of a scope, or for fewer of them if there are many. It
+// returns how many of the worlds are sound and how many are not, and how many there are.
+func (s scope) try(t *testing.T, v *receipt.Verifier, fewer uint64) (found map[bool]int, tried int, number uint64) {
+	found = map[bool]int{}
+	p := &press{t, map[string]*receipt.Sealed{}}
+	_, number = s.world(0)
+	step := s.every
+	if number > 1_000 {
+		step *= fewer
+	}
+	for n := uint64(0); n < number; n += step {
+		w, _ := s.world(n)
+		if w.torn() {
+			continue
+		}
+		found[compare(t, v, p, w)]++
+		tried++
+		if t.Failed() {
+			t.Fatalf("world %d: %+v", n, w)
+		}
+	}
+	return found, tried, number
 }
 
 // compare compares the verdicts for a world, and the numbers of receipts and copies, with the

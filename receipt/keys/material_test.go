@@ -123,16 +123,20 @@ func TestForeignCurves(t *testing.T) {
 // curve, is rejected and causes no panic.
 func TestIncompleteKeys(t *testing.T) {
 	x, y := big.NewInt(1), big.NewInt(2)
+	point := func(curve elliptic.Curve, x, y *big.Int) *ecdsa.PublicKey {
+		//lint:ignore SA1019 a caller can set the coordinates
+		return &ecdsa.PublicKey{Curve: curve, X: x, Y: y}
+	}
 	for _, tc := range []struct {
 		pub  crypto.PublicKey
 		code receipt.Code
 		part string
 	}{
 		{(*ecdsa.PublicKey)(nil), receipt.CodeInvalidKeySet, "without a curve or a point"},
-		{&ecdsa.PublicKey{X: x, Y: y}, receipt.CodeInvalidKeySet, "without a curve or a point"},
-		{&ecdsa.PublicKey{Curve: elliptic.P256(), Y: y}, receipt.CodeInvalidKeySet, "without a curve or a point"},
-		{&ecdsa.PublicKey{Curve: elliptic.P256(), X: x}, receipt.CodeInvalidKeySet, "without a curve or a point"},
-		{&ecdsa.PublicKey{Curve: elliptic.P256(), X: x, Y: y}, receipt.CodeWeakKey, "not a point of its curve"},
+		{point(nil, x, y), receipt.CodeInvalidKeySet, "without a curve or a point"},
+		{point(elliptic.P256(), nil, y), receipt.CodeInvalidKeySet, "without a curve or a point"},
+		{point(elliptic.P256(), x, nil), receipt.CodeInvalidKeySet, "without a curve or a point"},
+		{point(elliptic.P256(), x, y), receipt.CodeWeakKey, "not a point of its curve"},
 		{(*rsa.PublicKey)(nil), receipt.CodeInvalidKeySet, "without a modulus"},
 		{&rsa.PublicKey{E: 65537}, receipt.CodeInvalidKeySet, "without a modulus"},
 	} {
