@@ -129,11 +129,7 @@ func TestFileAddChecks(t *testing.T) {
 func TestFileKeepsUnknownMembers(t *testing.T) {
 	const source = `{"x-set":{"b":1.0,"a":"\u00e9"},"keys":[{"use":"sig","alg":"EdDSA","x5t":"abc","kid":"k","kty":"OKP","crv":"Ed25519",` +
 		`"x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo","x-key":[1e0,{"z":1,"a":2}],"key_ops":["verify"]}]}`
-	f, err := ParseFile([]byte(source))
-	if err != nil {
-		t.Fatal(err)
-	}
-	first := written(t, f)
+	first := written(t, mustFile(t, source))
 	compact := strings.NewReplacer("\n", "", " ", "").Replace(string(first))
 	for _, part := range []string{`"use":"sig"`, `"alg":"EdDSA"`, `"x5t":"abc"`, `"x-key":[1e0,{"z":1,"a":2}]`, `"key_ops":["verify"]`, `"x-set":{"b":1.0,"a":"\u00e9"}`} {
 		if !strings.Contains(compact, part) {
@@ -229,18 +225,11 @@ func TestFileSize(t *testing.T) {
 		ones, deep = 600_000, 1
 	}
 	key := string(toJSON(t, ecJWK("k")))
-	f, err := ParseFile([]byte(`{"keys":[` + key + `],"x":` + strings.Repeat("[", deep) + strings.Repeat("1,", ones) + "1" + strings.Repeat("]", deep) + `}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := mustFile(t, `{"keys":[`+key+`],"x":`+strings.Repeat("[", deep)+strings.Repeat("1,", ones)+"1"+strings.Repeat("]", deep)+`}`)
 	if err := f.Revoke("k", testTime, "compromised"); err != nil {
 		t.Fatal(err)
 	}
-	again, err := ParseFile(written(t, f))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(written(t, again), written(t, f)) {
+	if text := written(t, f); !bytes.Equal(written(t, mustFile(t, string(text))), text) {
 		t.Error("not stable")
 	}
 
@@ -254,10 +243,7 @@ func TestFileSize(t *testing.T) {
 	}
 
 	filler := MaxSetBytes - len(`{"keys":[],"x":""}`) - len(key)
-	f, err = ParseFile([]byte(`{"keys":[` + key + `],"x":"` + strings.Repeat("x", filler) + `"}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f = mustFile(t, `{"keys":[`+key+`],"x":"`+strings.Repeat("x", filler)+`"}`)
 	data, err := f.Marshal() // the omitted member alg exceeds the limit on members by one
 	wantRefused(t, err, receipt.CodeInvalidKeySet, "at most 4194304")
 	if data != nil {

@@ -12,7 +12,7 @@ type group = func(*[]byte) bool
 
 // init registers the functions that Beam calls on workers. Beam finds them by name. It calls methods
 // through reflection, because the generic functions of package register, which avoid that, take
-// minutes to compile.
+// more than a minute to compile.
 func init() {
 	for _, fn := range []reflect.Type{
 		reflect.TypeFor[leafReading](),

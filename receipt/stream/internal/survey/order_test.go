@@ -88,10 +88,10 @@ func TestOrderGiven(t *testing.T) {
 		given, previous string
 		want            bool
 	}{
-		"named":                 {"0", "0", false},
-		"not named":             {"0", "x", true},
-		"not given":             {"", "x", false},
-		"not given, but beside": {"", "beside", false},
+		"named":             {"0", "0", false},
+		"not named":         {"0", "x", true},
+		"not given":         {"", "x", false},
+		"in another stream": {"", "another", false},
 	} {
 		terms := Terms{Indexed: MaxIndexed, Bounded: func(int, int) bool { return true }}
 		if c.given != "" {
@@ -99,7 +99,7 @@ func TestOrderGiven(t *testing.T) {
 		}
 		o := NewOrder(terms)
 		it := placed(t, 2, "a", "1", c.previous)
-		for _, it := range []*Item{placed(t, 1, "b", "beside", ""), it} {
+		for _, it := range []*Item{placed(t, 1, "b", "another", ""), it} {
 			if err := o.Place(it); err != nil {
 				t.Fatal(name, err)
 			}
