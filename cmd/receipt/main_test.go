@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -87,13 +88,14 @@ func runScripts(t *testing.T, files []string, links map[string]string) {
 		all[name] = filepath.Join(fixtures, name)
 	}
 	maps.Copy(all, links)
-	commands := corpusCommands()
-	commands["exits"], commands["runs"] = exits, runs(process)
 	program := os.Getenv(programVariable)
-	if !testsize.Full() && program == "" {
-		all := newRunners(t)
-		commands["exits"], commands["runs"] = all.exits, runs(all.run)
+	commands, shared := corpusCommands(), newRunners(t)
+	for i, file := range files {
+		if program != "" || testsize.Full() && testsize.InTurn(i) {
+			shared.not = append(shared.not, strings.TrimSuffix(filepath.Base(file), ".txtar"))
+		}
 	}
+	commands["exits"], commands["runs"] = shared.exits, runs(shared.run)
 	commands["agent"] = startAgent
 	testscript.Run(t, testscript.Params{
 		Files:         files,
