@@ -71,6 +71,9 @@ func TestEachCallFails(t *testing.T) {
 		})
 	}
 	t.Logf("%d faults", injected)
+	if injected == 0 {
+		t.Error("no call failed")
+	}
 }
 
 // A workshop runs a chore repeatedly.

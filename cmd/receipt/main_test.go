@@ -92,7 +92,7 @@ func runScripts(t *testing.T, files []string, links map[string]string) {
 	commands, shared := corpusCommands(), newRunners(t)
 	for i, file := range files {
 		if program != "" || testsize.Full() && testsize.InTurn(i) {
-			shared.not = append(shared.not, strings.TrimSuffix(filepath.Base(file), ".txtar"))
+			shared.without = append(shared.without, strings.TrimSuffix(filepath.Base(file), ".txtar"))
 		}
 	}
 	commands["exits"], commands["runs"] = shared.exits, runs(shared.run)

@@ -22,12 +22,12 @@ import (
 )
 
 // runners are processes that run the commands of scripts, one after another, because starting a
-// process takes longer than running most commands. At full size, scripts take turns to run each command
-// in a separate process, as if they used exec.
+// process takes longer than running most commands. At full size, scripts take turns: in
+// its turn, a script starts a process for each command, as if it used exec.
 type runners struct {
-	not  []string // names of scripts that start a process for each command
-	mu   sync.Mutex
-	idle []*runner
+	without []string // names of scripts that start a process for each command
+	mu      sync.Mutex
+	idle    []*runner
 }
 
 type runner struct {
@@ -68,7 +68,7 @@ func newRunners(t *testing.T) *runners {
 // exits implements the same script command as the function exits, but uses a runner if the program
 // is receipt.
 func (all *runners) exits(ts *testscript.TestScript, neg bool, args []string) {
-	if len(args) < 2 || args[1] != "receipt" || slices.Contains(all.not, ts.Name()) {
+	if len(args) < 2 || args[1] != "receipt" || slices.Contains(all.without, ts.Name()) {
 		exits(ts, neg, args)
 		return
 	}
@@ -88,7 +88,7 @@ func field(ts *testscript.TestScript, name string) reflect.Value {
 
 // run runs receipt in the directory of a script.
 func (all *runners) run(ts *testscript.TestScript, args []string) ran {
-	if slices.Contains(all.not, ts.Name()) {
+	if slices.Contains(all.without, ts.Name()) {
 		return process(ts, args)
 	}
 	stdin := field(ts, "stdin")
