@@ -250,8 +250,8 @@ func sum(t *testing.T, v *receipt.Verifier, o stream.Options, texts ...[]byte) *
 }
 
 // TestScope compares verification, unordered verification, merges, and engines with the
-// specification, for some worlds with a few receipts. Testing all 2.6 million worlds takes about 80
-// minutes of processor time:
+// specification, for some worlds with a few receipts. To test 2.6 million worlds, which takes about 80
+// minutes of processor time, use:
 //
 //	RECEIPT_SCOPE=all go test -run TestScope -timeout 2h ./internal/join
 func TestScope(t *testing.T) {
