@@ -2,6 +2,7 @@ package conformance_test
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -71,6 +72,23 @@ func TestDifferent(t *testing.T) {
 					x.set("/capabilities/replay", "false")
 				case strings.Contains(x.path, "receipt") || strings.Contains(x.path, "replay"):
 					x.status, x.answer = 404, []byte(`{"error":{"code":"resource_not_found","message":"no","type":"not_found_error"}}`)
+				}
+			})
+		}},
+		"a receipt after the end": {"level-core", func(o *honest) http.Handler {
+			var known seen // whether the last answer contained the event about the receipt
+			return o.lies(nil, func(x *exchanged) {
+				if x.path == "/v1" {
+					x.set("/capabilities/receipts", "false")
+				}
+				last := valueAt(x.answer, "/data").Len() - 1
+				if strings.Contains(x.query, "limit=200") && textAt(x.answer, fmt.Sprintf("/data/%d/event", last)) == "receipt.issued" {
+					if before, _ := known.put(x.path, ""); before == "no" {
+						known.put(x.path, "yes")
+					} else {
+						known.put(x.path, "no")
+						x.drop(last)
+					}
 				}
 			})
 		}},
