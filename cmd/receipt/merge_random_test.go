@@ -83,16 +83,18 @@ func (m *mill) grist() *grist {
 	const trusted = "key_2026_04"
 	g := &grist{}
 	var heads [][]chain.Head
+	var unsigned [][]*receipt.Sealed
 	for _, workspace := range []string{"w1", "w2", "w3"} {
 		var list [][]byte
 		var own []chain.Head
+		var plain []*receipt.Sealed
 		head := chain.Head{}
 		for i := range 6 {
-			sealed := m.by(trusted, m.make(workspace, fmt.Sprintf("%s_%d", workspace, i), i, head))
+			sealed := m.make(workspace, fmt.Sprintf("%s_%d", workspace, i), i, head)
 			head = sealed.Head()
-			list, own = append(list, sealed.JSON()), append(own, head)
+			list, own, plain = append(list, m.by(trusted, sealed).JSON()), append(own, head), append(plain, sealed)
 		}
-		g.streams, heads = append(g.streams, list), append(heads, own)
+		g.streams, heads, unsigned = append(g.streams, list), append(heads, own), append(unsigned, plain)
 	}
 	for i, list := range g.streams {
 		w := fmt.Sprint("w", i+1)
@@ -111,8 +113,9 @@ func (m *mill) grist() *grist {
 			[][]byte{bytes.Replace(list[3], []byte(`"total":0`), []byte(`"total":1`), 1)},
 			[][]byte{bytes.Replace(list[0], []byte(`"total":0`), []byte(`"total":1`), 1)},
 			[][]byte{bytes.Replace(list[4], []byte(`"signature":"base64:`), []byte(`"signature":"base64:AAAA`), 1)},
+			[][]byte{unsigned[i][2].JSON()}, [][]byte{m.by("key_stranger", unsigned[i][3]).JSON()},
 			[][]byte{[]byte(`{"schema":"receipt-2099-01-01"}`)}, [][]byte{[]byte(`{"a":`)})
-		for k, odd := range g.odd[len(g.odd)-5 : len(g.odd)-2] {
+		for k, odd := range g.odd[len(g.odd)-7 : len(g.odd)-4] {
 			if bytes.Equal(odd[0], list[[]int{3, 0, 4}[k]]) {
 				m.Fatalf("nothing was altered in %s", odd[0])
 			}
@@ -227,18 +230,37 @@ func fold(t *testing.T, r *rand.Rand, dir string, reports []string) (code int, o
 	return code, out
 }
 
-func verdictIn(t *testing.T, text string) string {
+// summaryIn returns the summary in a report, which is the last line if the report is NDJSON.
+func summaryIn(t *testing.T, text []byte) canon.Node {
 	t.Helper()
-	doc, err := canon.Parse([]byte(text))
+	if lines := bytes.Split(bytes.TrimSpace(text), []byte("\n")); bytes.HasPrefix(lines[len(lines)-1], []byte("{")) {
+		text = lines[len(lines)-1]
+	}
+	doc, err := canon.Parse(text)
 	if err != nil {
 		t.Fatalf("%v in %s", err, text)
 	}
-	return doc.Root().Member("summary").Member("verdict").String()
+	return doc.Root().Member("summary")
 }
 
-// TestMergeRandomly verifies that merging the reports of overlapping parts gives the same verdict
-// and exit code as a single verification of all parts. The receipts have all kinds of faults. The
-// merged verdict may also be undecided if some parts, but not all, are selections.
+// countsIn returns the counts in a summary. A merge counts a receipt as in its part and adds findings
+// about the whole input; if there are any (drawn), only the counts that do not depend on this remain.
+func countsIn(summary canon.Node, drawn bool) string {
+	names := []string{"receipts", "copies", "streams"}
+	if !drawn {
+		names = append(names, "verified", "refuted", "undecided", "codes")
+	}
+	var b strings.Builder
+	for _, name := range names {
+		fmt.Fprintf(&b, "%s %s ", name, summary.Member(name).Raw())
+	}
+	return b.String()
+}
+
+// TestMergeRandomly verifies that merging the reports of overlapping parts gives the same verdict,
+// exit code, and counts as a single verification of all parts, whose files may be in any order. The
+// receipts have all kinds of faults. The merged verdict may also be undecided if some parts, but not
+// all, are selections.
 // RECEIPT_MERGE_CASES sets the number of cases.
 func TestMergeRandomly(t *testing.T) {
 	cases := testsize.Of(20, 100, 300)
@@ -272,17 +294,31 @@ func TestMergeRandomly(t *testing.T) {
 			}
 		}
 		code, out := fold(t, r, dir, reports)
-		if again, other := fold(t, r, dir, reports); again != code || verdictIn(t, other) != verdictIn(t, out) {
+		merged := summaryIn(t, []byte(out))
+		if again, other := fold(t, r, dir, reports); again != code || countsIn(summaryIn(t, []byte(other)), false) != countsIn(merged, false) {
 			t.Fatalf("case %d: exit %d, in another order %d:\n%s\n%s", n, code, again, out, other)
 		}
-		verdict := verdictIn(t, out)
+		verdict := merged.Member("verdict").String()
 		seen[verdict]++
 		// The only effect of a selection is that receipts may be absent. Therefore, a verified
 		// result must remain verified if all parts are selections, and a refuted result must remain
 		// refuted if no part is a selection.
 		all.partial = partial == len(parts) || partial > 0 && verdict == "verified"
-		_, wholeCode := all.verify(t, r, trust, filepath.Join(dir, "whole"))
+		whole, wholeCode := all.verify(t, r, trust, filepath.Join(dir, "whole"))
 		mixed := partial > 0 && partial < len(parts) // the input of a single run is either a selection or complete
+		if !mixed && code == wholeCode && code != cli.ExitUsage {
+			drawn := merged.Member("findings").Len() > 0
+			if got, want := countsIn(merged, drawn), countsIn(summaryIn(t, readFile(t, whole)), drawn); got != want {
+				t.Fatalf("case %d in %q: merged\n%s\none run\n%s", n, dir, got, want)
+			}
+		}
+		if len(all.files) > 1 { // one file is ordered, and several are joined by links
+			r.Shuffle(len(all.files), func(i, j int) { all.files[i], all.files[j] = all.files[j], all.files[i] })
+			again, code := all.verify(t, r, trust, filepath.Join(dir, "again"))
+			if a, b := countsIn(summaryIn(t, readFile(t, whole)), false), countsIn(summaryIn(t, readFile(t, again)), false); code != wholeCode || a != b {
+				t.Fatalf("case %d in %q: exit %d, with the files in another order %d:\n%s\n%s", n, dir, wholeCode, code, a, b)
+			}
+		}
 		if wholeCode == code || mixed && code == cli.ExitUndecided || code == cli.ExitUsage && wholeCode == cli.ExitRefuted {
 			continue
 		}

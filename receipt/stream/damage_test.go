@@ -96,3 +96,26 @@ func TestForkAfterDamage(t *testing.T) {
 		expect(t, name, verify(t, jsonl(c.docs...), stream.Options{}), c.want)
 	}
 }
+
+// TestPositionOfDamage verifies that the position of a damaged receipt shows nothing about the order
+// of the others. Otherwise, a copy of the damaged receipt in another file would change the results.
+func TestPositionOfDamage(t *testing.T) {
+	list := newWriter(t, "a").many(5)
+	other := jsonl(newWriter(t, "b").many(2)...)
+	bad := altered(list[2])
+	after, alone := jsonl(list[0], list[1], list[3], bad, list[4]), jsonl(bad)
+	for name, files := range map[string][][]byte{
+		"beside another stream": {after, other},
+		"before a copy":         {after, alone},
+		"after a copy":          {alone, after},
+	} {
+		v := verifyFiles(t, stream.Options{}, sources(files...)...)
+		if s := v.summary; s.Codes[receipt.CodeHashMismatch] != s.Refuted || len(s.Findings) > 0 || s.Streams[0].Failures > 0 {
+			t.Errorf("%s: %s", name, gist(s))
+		}
+	}
+	m := anyOrder(t, "merged", receipt.Refuted, part(t, stream.Options{}, list[0], list[1], list[3], bad, list[4]), part(t, stream.Options{}, bad))
+	if m.Codes[receipt.CodeHashMismatch] != m.Refuted || len(m.Findings) > 0 {
+		t.Errorf("merged: %s", gist(m))
+	}
+}

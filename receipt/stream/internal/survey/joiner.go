@@ -145,14 +145,12 @@ func (j *joiner) judge(l linkRecord, n join.Node, found join.Link) {
 		j.left.hurt(join.Damage{Node: n, After: found.After, Previous: l.digest})
 	}
 
-	// A source is ordered, so a receipt must come after its predecessor.
+	// A source is ordered, so a receipt must come after its predecessor. The place of a damaged
+	// receipt shows nothing, because there may be copies of it in other sources.
 	m := found.Mark
-	if m == join.MarkLinked && found.Related != nil && j.beside(n, *found.Related) {
-		switch {
-		case found.Related.Number > n.Number:
+	if m == join.MarkLinked && found.Related != nil && !found.After && j.beside(n, *found.Related) {
+		if m = join.MarkFollows; found.Related.Number > n.Number {
 			m = join.MarkLate
-		case !found.After:
-			m = join.MarkFollows
 		}
 	}
 
