@@ -1,6 +1,7 @@
 package stream_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -137,6 +138,37 @@ func TestOverlappingUnequal(t *testing.T) {
 	m = anyOrder(t, "a gap", receipt.Verified, gap, one)
 	if m.Receipts != 3 || m.Refuted != 0 || m.Copies != 2 || len(m.Codes) != 0 {
 		t.Errorf("%s", gist(m))
+	}
+}
+
+// TestUnequalCopies verifies that a merge applies the result for the link of a receipt to each copy
+// that is counted, as a single run does. The copies differ in their signatures.
+func TestUnequalCopies(t *testing.T) {
+	list := newWriter(t, "a").many(3)
+	signed := bytes.Replace(list[2], []byte(`"subject":`), []byte(`"signatures":[{"algorithm":"ed25519","key_id":"unknown","signature":"base64:`+strings.Repeat("A", 86)+`==","signed_at":"2026-04-26T00:00:00Z"}],"subject":`), 1)
+	verify := func(docs ...[]byte) *stream.Summary {
+		return collect(stream.VerifyFiles(t.Context(), knowsLog(t), sources(docs...), stream.Options{})).summary
+	}
+	for name, c := range map[string]struct {
+		files   [][]byte
+		refuted int
+	}{
+		"a gap":          {[][]byte{jsonl(list[0], list[2]), jsonl(list[0], signed)}, 2},
+		"a gap, closed":  {[][]byte{jsonl(list[0], list[2]), jsonl(list[0], signed), list[1]}, 0},
+		"a gap, foreign": {[][]byte{jsonl(list[0], list[2]), jsonl(list[0], signed), newWriter(t, "b").next()}, 2},
+	} {
+		one := verify(c.files...)
+		if one.Refuted != c.refuted || one.Codes[receipt.CodeUnknownKey]+one.Refuted == 0 {
+			t.Errorf("%s: %s", name, gist(one))
+		}
+		var parts []*stream.Summary
+		for _, f := range c.files {
+			parts = append(parts, verify(f))
+		}
+		m := anyOrder(t, name, one.Verdict(), parts...)
+		if got, want := fmt.Sprint(m.Receipts, m.Copies, m.Verified, m.Refuted, m.Undecided, m.Codes), fmt.Sprint(one.Receipts, one.Copies, one.Verified, one.Refuted, one.Undecided, one.Codes); got != want {
+			t.Errorf("%s: merged %s, in one run %s", name, got, want)
+		}
 	}
 }
 
