@@ -80,10 +80,11 @@ func ask(ctx context.Context, client *wire.Client, r *wire.Route, q wire.Request
 	// stream, because the server may be slow.
 	slow := 4 * time.Since(began)
 	last, known := lastListed(ctx, client, q)
-	if known && last == "" {
-		stream.Quiet(min(max(slow, surplus), listens))
-	} else {
+	switch {
+	case !known:
 		stream.Quiet(listens)
+	case last == "":
+		stream.Quiet(min(max(slow, surplus), listens))
 	}
 	for a.Code = stream.Code; ; {
 		f, err := stream.Next()

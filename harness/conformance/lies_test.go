@@ -337,3 +337,20 @@ func leaks(visibility, pattern string) func(*honest) http.Handler {
 		})
 	}
 }
+
+// leaksLate sends the events of a task to a client that sees only public parts after a pause, but
+// completely.
+func leaksLate(o *honest) http.Handler {
+	leaky := leaks("receipt_only", "/v1/tasks/*/stream")(o)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if isStream(r.URL.Path) && r.Header.Get("Authorization") == "Bearer "+o.keys[2] {
+			w = &framed{ResponseWriter: w, change: func(n int, frame []byte) []byte {
+				if n == 1 {
+					time.Sleep(time.Second)
+				}
+				return frame
+			}}
+		}
+		leaky.ServeHTTP(w, r)
+	})
+}

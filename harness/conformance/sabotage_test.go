@@ -105,6 +105,7 @@ func lies() []lie {
 		{"internal parts of messages are public", "internal_parts", "resources_stay", leaks("internal", "/v1/messages/*")},
 		{"internal parts of tasks are public", "internal_parts", "resources_stay", leaks("internal", "/v1/tasks/*")},
 		{"parts for the receipt only are in streams", "receipt_only_parts", "resources_stay", leaks("receipt_only", "/v1/tasks/*/stream")},
+		{"parts for the receipt only are in slow streams", "receipt_only_parts", "resources_stay", leaksLate},
 		{"parts for the receipt only are in events", "receipt_only_parts", "resources_stay", leaks("receipt_only", "/v1/sessions/*/events")},
 		{"tasks of other sessions in a list", "list_filters", "", unfiltered},
 		{"answers to the keys of others", "hidden_is_absent", "", shared},
