@@ -44,7 +44,7 @@ func work(task string) error {
 		return err
 	}
 
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Minute) // a busy machine takes minutes
 	defer cancel()
 	l, err := postgres.Open(ctx, address)
 	for ; err != nil && ctx.Err() == nil; l, err = postgres.Open(ctx, address) {

@@ -162,7 +162,7 @@ func (s *Server) Restart(t testing.TB, settings ...string) {
 	}
 
 	var err error
-	for began := time.Now(); time.Since(began) < 30*time.Second; time.Sleep(20 * time.Millisecond) {
+	for began := time.Now(); time.Since(began) < 2*time.Minute; time.Sleep(20 * time.Millisecond) {
 		if err = s.Exec("SELECT 1"); err == nil {
 			return
 		}
@@ -184,7 +184,7 @@ func (s *Server) Kill() {
 	// A process that is still ending holds the shared memory, and the server cannot start again
 	// until that memory is released.
 	for _, pid := range children {
-		for began := time.Now(); runs(pid) && time.Since(began) < 5*time.Second; {
+		for began := time.Now(); runs(pid) && time.Since(began) < time.Minute; {
 			time.Sleep(time.Millisecond)
 		}
 	}

@@ -52,7 +52,7 @@ func TestEnd(t *testing.T) {
 	victim.Wait()
 
 	left := serversIn(dir)
-	for began := time.Now(); len(left) > 0 && time.Since(began) < 10*time.Second; left = serversIn(dir) {
+	for began := time.Now(); len(left) > 0 && time.Since(began) < time.Minute; left = serversIn(dir) {
 		time.Sleep(20 * time.Millisecond)
 	}
 	if len(left) > 0 {
