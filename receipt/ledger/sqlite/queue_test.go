@@ -140,7 +140,7 @@ func TestClose(t *testing.T) {
 		t.Errorf("unused: %v", err)
 	}
 	for i := 0; runtime.NumGoroutine() > before; i++ {
-		if i == 1000 {
+		if i == 30_000 {
 			t.Fatalf("%d goroutines, before %d", runtime.NumGoroutine(), before)
 		}
 		time.Sleep(time.Millisecond)
@@ -209,14 +209,15 @@ func TestSignaturesKept(t *testing.T) {
 	issuer := &ledger.Issuer{Store: store, Signer: sign, Now: time.Now}
 	var group sync.WaitGroup
 	issue := func(id string) {
+		ctx := &awaited{Context: t.Context(), waits: make(chan struct{})}
 		group.Go(func() {
 			d := draft(id, "w")
 			d.IssuedAt = receipt.Time{}
-			if _, err := issuer.Issue(t.Context(), d); (err != nil) != (id == "receipt_9") {
+			if _, err := issuer.Issue(ctx, d); (err != nil) != (id == "receipt_9") {
 				t.Errorf("%s: %v", id, err)
 			}
 		})
-		time.Sleep(5 * time.Millisecond) // the drafts must wait in this order
+		<-ctx.waits // the drafts must wait in this order
 	}
 	for _, id := range []string{"receipt_0", "receipt_1", "receipt_2", "receipt_3", "receipt_9"} {
 		issue(id)
@@ -226,6 +227,19 @@ func TestSignaturesKept(t *testing.T) {
 	if n := len(every(t, store.Walk(t.Context(), ledger.Query{}, 0))); calls != 5 || n != 5 {
 		t.Errorf("%d signatures for 5 drafts, %d stored", calls, n)
 	}
+}
+
+// An awaited context closes the channel waits when someone first waits for its end. An issuer does
+// this as soon as the draft is in the queue.
+type awaited struct {
+	context.Context
+	once  sync.Once
+	waits chan struct{}
+}
+
+func (c *awaited) Done() <-chan struct{} {
+	c.once.Do(func() { close(c.waits) })
+	return c.Context.Done()
 }
 
 // TestIssueAlike verifies that a draft, its document, and its JSON lead to the same receipt, the
