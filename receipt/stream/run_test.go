@@ -142,7 +142,7 @@ func (f *failing) Read([]byte) (int, error) {
 
 func settle(t *testing.T, before int) {
 	t.Helper()
-	for range 200 {
+	for range 3000 {
 		if runtime.NumGoroutine() <= before {
 			return
 		}
@@ -367,7 +367,7 @@ func TestClosed(t *testing.T) {
 	for range stream.VerifyFiles(t.Context(), integrity(t), files, stream.Options{}).Reports() {
 		break
 	}
-	for range 100 {
+	for range 3000 {
 		if open.Load() == 0 {
 			break
 		}

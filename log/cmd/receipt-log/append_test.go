@@ -118,7 +118,7 @@ func TestAppend(t *testing.T) {
 	}{
 		"altered receipt": {[]string{altered, "--log", url, "--policy", policy, "--proofs", proofs}, exitRefuted, "hash_mismatch"},
 		"no witness":      {[]string{fixture(t, "valid/minimal.json"), "--log", url, "--policy", other, "--proofs", t.TempDir()}, exitUndecided, "the policy is not met"},
-		"no log":          {[]string{fixture(t, "valid/minimal.json"), "--log", "http://127.0.0.1:1", "--policy", policy, "--proofs", t.TempDir(), "--wait", "300ms"}, exitUsage, "connection refused"},
+		"no log":          {[]string{fixture(t, "valid/minimal.json"), "--log", "http://127.0.0.1:1", "--policy", policy, "--proofs", t.TempDir(), "--wait", "2s"}, exitUsage, "connection refused"},
 		"no response": {[]string{fixture(t, "valid/minimal.json"), "--log", silent.URL, "--policy", policy, "--proofs", t.TempDir(), "--wait", "300ms"}, exitUsage,
 			"minimal.json: no proof after 300ms: gave up: the log did not respond in time\n" +
 				"receipt-log: receipts in the log: 0; not added: 0 invalid, 1 not read or not answered, 0 undecided\n" +
