@@ -121,8 +121,9 @@ func testSpeed(t *testing.T, browser context.Context, url string) {
 	b := open(t, browser, url)
 	b.drop(fixture(t, "keys/trust.json"))
 	b.wait(`document.getElementById("given").innerText.includes("trust.json")`)
+	const most = 1000
 	best := time.Hour.Milliseconds()
-	for range 5 { // allows for other programs that run at the same time
+	for end := time.Now().Add(patience); best > most && time.Now().Before(end); { // allows for other programs that run at the same time
 		b.do(chromedp.Evaluate[chromedp.Void](`globalThis.took = undefined;
 			addEventListener("drop", () => {
 				const begun = performance.now();
@@ -138,8 +139,8 @@ func testSpeed(t *testing.T, browser context.Context, url string) {
 		best = min(best, int64(eval[float64](b, `globalThis.took`)))
 	}
 	t.Logf("%d ms from the drop to the verdict", best)
-	if best > 1000 {
-		t.Errorf("%d ms from the drop to the verdict, at most 1,000 are wanted", best)
+	if best > most {
+		t.Errorf("%d ms from the drop to the verdict, at most %d are wanted", best, most)
 	}
 }
 
