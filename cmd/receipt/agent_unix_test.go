@@ -65,7 +65,7 @@ func (s *keyService) asked(t *testing.T) int {
 	select {
 	case id := <-s.ids:
 		return id
-	case <-time.After(30 * time.Second):
+	case <-time.After(patient):
 		t.Fatal("no plugin was asked")
 	}
 	return 0
@@ -154,11 +154,11 @@ func TestInterruptedKeyService(t *testing.T) {
 			t.Fatal(err)
 		}
 		cmd.Wait()
-		if cmd.ProcessState.ExitCode() != 2 || !strings.Contains(told.String(), verb.told) || time.Since(began) > 10*time.Second {
+		if cmd.ProcessState.ExitCode() != 2 || !strings.Contains(told.String(), verb.told) || time.Since(began) > patient {
 			t.Errorf("%s: exit %d after %s: %s", verb.args, cmd.ProcessState.ExitCode(), time.Since(began), &told)
 		}
 		for began := time.Now(); alive(child); time.Sleep(5 * time.Millisecond) {
-			if time.Since(began) > 10*time.Second {
+			if time.Since(began) > patient {
 				t.Fatalf("%s: process %d is still running", verb.args, child)
 			}
 		}

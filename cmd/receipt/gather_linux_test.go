@@ -44,7 +44,7 @@ func TestReportsAtOnce(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		late := time.AfterFunc(20*time.Second, func() { cmd.Process.Kill() })
+		late := time.AfterFunc(patient, func() { cmd.Process.Kill() })
 		reports, seen := bufio.NewReader(out), 0
 		for sent := 2; sent < 6; sent++ {
 			text := line

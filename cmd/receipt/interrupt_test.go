@@ -41,7 +41,7 @@ func TestInterruptedInput(t *testing.T) {
 			if code != cli.ExitUsage || message.String() != "receipt: error: interrupted\n" {
 				t.Errorf("%s: exit %d, %s", line, code, message.String())
 			}
-		case <-time.After(10 * time.Second):
+		case <-time.After(patient):
 			t.Errorf("%s: it does not end", line)
 		}
 		writer.Close()

@@ -60,7 +60,7 @@ func (w *typist) echoes() bool {
 func (w *typist) asked(question string) {
 	w.t.Helper()
 	for began := time.Now(); !strings.Contains(w.p.String()[w.read:], question+" ") || w.echoes(); time.Sleep(time.Millisecond) {
-		if time.Since(began) > 30*time.Second {
+		if time.Since(began) > patient {
 			w.t.Fatalf("the prompt %s did not appear: %q, %s", question, w.p.String()[w.read:], &w.told)
 		}
 	}
@@ -79,7 +79,7 @@ func (w *typist) types(question, text string) {
 // ends waits until the program exits, and checks that the terminal echoes input again.
 func (w *typist) ends(exit int) (stdout, stderr string) {
 	w.t.Helper()
-	defer time.AfterFunc(30*time.Second, func() { w.cmd.Process.Kill() }).Stop()
+	defer time.AfterFunc(patient, func() { w.cmd.Process.Kill() }).Stop()
 	w.cmd.Wait()
 	if got := w.cmd.ProcessState.ExitCode(); got != exit {
 		w.t.Errorf("%q: exit %d, expected %d: %s", w.cmd.Args, got, exit, &w.told)

@@ -99,7 +99,7 @@ func (p *pseudoterminal) await(t *testing.T, frame string) {
 				return
 			}
 		}
-		if time.Since(began) > 30*time.Second {
+		if time.Since(began) > patient {
 			t.Fatalf("no frame %q: %.500q", frame, p.String())
 		}
 	}
