@@ -5,6 +5,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
@@ -35,7 +37,8 @@ func TestMain(m *testing.M) {
 func start(t *testing.T, path string) (program *exec.Cmd, address string) {
 	t.Helper()
 	must(0, must(sqlite.Create(t.Context(), path)).Close())
-	free := must(net.Listen("tcp", "127.0.0.1:0"))
+	host := fmt.Sprintf("127.%d.%d.%d", 1+rand.IntN(254), rand.IntN(256), 1+rand.IntN(254)) // no other test uses a port there
+	free := must(net.Listen("tcp", host+":0"))
 	address = free.Addr().String()
 	must(0, free.Close())
 
@@ -75,7 +78,7 @@ func TestStop(t *testing.T) {
 	unlock := lockWriting(t, path)
 
 	body := must(json.Marshal(storetest.Draft("", "w")))
-	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second) // the program reads the draft in this time
 	defer cancel()
 	r := must(http.NewRequestWithContext(ctx, "POST", "http://"+address+"/tasks", bytes.NewReader(body)))
 	r.Header.Set("Authorization", "Bearer secret")
