@@ -61,6 +61,7 @@ func lies() []lie {
 		{"a stream that resumes one late", "stream_resumes stream_goes_on", "", late},
 		{"a stream that resumes one early", "stream_resumes stream_goes_on", "", early},
 		{"a stream that tells an event twice", "stream_is_the_log stream_goes_on", "", stammer},
+		{"a stream that resumes one early, and a list that loses all", "stream_resumes stream_goes_on", "", losesAll},
 		{"a stream with CR LF", "stream_is_the_log" + streamed, "", carriage},
 		{"a stale place is not told", "stale_places", "", staleIsEmpty},
 		{"a cursor that skips", "list_pages", "", skips},
@@ -417,6 +418,27 @@ func stammer(o *honest) http.Handler {
 			return append(frame, frame...)
 		}
 		return frame
+	})
+}
+
+// losesAll resumes one event early, and then sends an empty list of the events of the session once.
+func losesAll(o *honest) http.Handler {
+	var read seen
+	streams := early(o)
+	lists := o.lies(nil, func(x *exchanged) {
+		if before, _ := read.put(x.path, "list"); before == "stream" && x.is("GET", "/v1/sessions/*/events") {
+			x.set("/data", "[]")
+			x.set("/page", `{"has_more":false,"next_cursor":null}`)
+		}
+	})
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		at, of := strings.CutSuffix(r.URL.Path, "/events/stream")
+		if !of || r.Header.Get("Last-Event-ID") == "" {
+			lists.ServeHTTP(w, r)
+			return
+		}
+		read.put(at+"/events", "stream")
+		streams.ServeHTTP(w, r)
 	})
 }
 
