@@ -374,3 +374,19 @@ func TestSummaryUnchecked(t *testing.T) {
 		s.Unchecked, s.Withheld = kept, withheld
 	}
 }
+
+// TestEarlierIDs verifies that a merge finds an ID that an earlier part uses for another content. The
+// later part alone, with the head of the earlier part, does not show it.
+func TestEarlierIDs(t *testing.T) {
+	list := newWriter(t, "a").many(2)
+	head := headOf(t, list[1])
+	after := stream.Options{Continuity: stream.Continuity{After: map[chain.Stream]chain.Head{{Issuer: "a", Workspace: "w"}: head}}}
+	again := newWriter(t, "a").seal(head) // it has the ID of the first receipt
+	earlier, later := part(t, stream.Options{}, list...), part(t, after, again)
+	if later.Verdict() != receipt.Verified {
+		t.Error(gist(later))
+	}
+	if m := anyOrder(t, "an ID of before", receipt.Refuted, earlier, later); len(m.Findings) != 1 || m.Findings[0].Code != receipt.CodeDuplicateID {
+		t.Error(gist(m))
+	}
+}
